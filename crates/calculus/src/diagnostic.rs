@@ -1,0 +1,161 @@
+//! Errors about a program's text: what is wrong, where, and what to do about it.
+
+use crate::span::{Span, floor_boundary};
+
+/// One thing that is wrong with a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// What is wrong.
+    pub message: String,
+    /// Where.
+    pub span: Span,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl Diagnostic {
+    /// A diagnostic without a hint.
+    pub fn new(message: impl Into<String>, span: Span) -> Self {
+        Diagnostic {
+            message: message.into(),
+            span,
+            hint: None,
+        }
+    }
+
+    /// The same with a hint.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Message, line with caret, hint:
+    ///
+    /// ```text
+    /// error: nothing is called `d` here
+    ///   --> ring.strait:3:9
+    ///    |
+    ///  3 |     put d 1
+    ///    |         ^
+    ///    = hint: did you mean `c`?
+    /// ```
+    pub fn render(&self, file: &str, source: &str) -> String {
+        let mut text = format!("error: {}\n", self.message);
+        let (line, column) = self.span.line_column(source);
+        let start = floor_boundary(source, self.span.start as usize);
+        let line_start = source[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let line_end = source[start..]
+            .find('\n')
+            .map_or(source.len(), |length| start + length);
+        let end = floor_boundary(source, (self.span.end as usize).max(start)).min(line_end);
+        let (shown, skipped) = excerpt(&source[line_start..line_end], column - 1);
+        let number = line.to_string();
+        let gutter = " ".repeat(number.len());
+        let carets = source[start..end.max(start)].chars().count().clamp(1, 60);
+        let indent = " ".repeat(column - 1 - skipped + if skipped > 0 { 1 } else { 0 });
+        text += &format!(" {gutter}--> {file}:{line}:{column}\n {gutter} |\n");
+        text += &format!(
+            " {number} | {shown}\n {gutter} | {indent}{}\n",
+            "^".repeat(carets)
+        );
+        if let Some(hint) = &self.hint {
+            text += &format!(" {gutter} = hint: {hint}\n");
+        }
+        text
+    }
+}
+
+/// At most about 120 characters of a line around a column, tabs and control characters shown as
+/// one blank each, and how many characters were left out before it.
+fn excerpt(line: &str, column: usize) -> (String, usize) {
+    let printable = |character: char| {
+        if character.is_control() {
+            ' '
+        } else {
+            character
+        }
+    };
+    let length = line.chars().count();
+    if length <= 120 {
+        return (line.chars().map(printable).collect(), 0);
+    }
+    let skipped = column.saturating_sub(60);
+    let body: String = line
+        .chars()
+        .skip(skipped)
+        .take(118)
+        .map(printable)
+        .collect();
+    let before = if skipped > 0 { "…" } else { "" };
+    let after = if skipped + 118 < length { "…" } else { "" };
+    (format!("{before}{body}{after}"), skipped)
+}
+
+/// All that is wrong with a program, in the order of the text. Never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostics(pub Vec<Diagnostic>);
+
+impl Diagnostics {
+    /// All of them, rendered one after another.
+    pub fn render(&self, file: &str, source: &str) -> String {
+        let rendered: Vec<String> = self
+            .0
+            .iter()
+            .map(|diagnostic| diagnostic.render(file, source))
+            .collect();
+        rendered.join("\n")
+    }
+}
+
+impl std::fmt::Display for Diagnostics {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (position, diagnostic) in self.0.iter().enumerate() {
+            if position > 0 {
+                writeln!(formatter)?;
+            }
+            write!(formatter, "{}", diagnostic.message)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Diagnostics(vec![diagnostic])
+    }
+}
+
+/// The candidate closest to a mistyped name, if any is close.
+pub(crate) fn closest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let limit = (name.chars().count() / 3).max(1);
+    candidates
+        .into_iter()
+        .map(|candidate| (edit_distance(name, candidate, limit), candidate))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein distance, or something above `limit` when the lengths already differ by more.
+fn edit_distance(a: &str, b: &str, limit: usize) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > limit || a.len().max(b.len()) > 64 {
+        return limit + 1;
+    }
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[b.len()]
+}

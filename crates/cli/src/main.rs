@@ -1,0 +1,3 @@
+//! The `strait` binary.
+
+fn main() {}

@@ -1,0 +1,92 @@
+//! What a search sees of the thing it searches: a [`System`] that can be started, asked what may
+//! happen next and told what happens. The stateful search additionally asks for states as bytes
+//! ([`Stateful`]). Nothing here knows what an action does.
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+/// A thread of the system under search. Numbers are small and stable within one run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ThreadId(pub u32);
+
+/// A concurrent system whose only source of nondeterminism is which enabled action comes next.
+///
+/// An action names everything that decides its effect: in one state, one action has one successor.
+/// Several actions of one thread may be enabled at once (a select, an internal choice), and one
+/// action may move several threads (a rendezvous).
+pub trait System {
+    /// An execution in progress.
+    type Run;
+    /// A step that can be chosen.
+    type Action: Clone + Eq + Hash + Debug;
+    /// What a finished execution gave.
+    type Outcome: Clone + Eq + Hash + Debug;
+
+    /// A fresh execution, before its first action.
+    fn start(&self) -> Self::Run;
+
+    /// Replaces the contents of `actions` by what may happen next, always in the same order for
+    /// the same state. Empty means that the execution is over.
+    fn enabled(&self, run: &mut Self::Run, actions: &mut Vec<Self::Action>);
+
+    /// Performs one enabled action.
+    fn step(&self, run: &mut Self::Run, action: &Self::Action);
+
+    /// May the order of these two actions matter? Symmetric and reflexive; actions that involve a
+    /// common thread are always dependent. Two independent actions never enable or disable each
+    /// other and commute in every state where both are enabled.
+    fn dependent(&self, a: &Self::Action, b: &Self::Action) -> bool;
+
+    /// The thread that the trace attributes the action to.
+    fn thread(&self, action: &Self::Action) -> ThreadId;
+
+    /// Does the action move this thread?
+    fn involves(&self, action: &Self::Action, thread: ThreadId) -> bool;
+
+    /// Is the action a thread's hint that others should go first (fair bounding)?
+    fn is_yield(&self, _action: &Self::Action) -> bool {
+        false
+    }
+
+    /// Appends what an execution in which nothing is enabled any more gave. Usually one outcome;
+    /// more when the last state stands for several equally possible ends.
+    fn outcomes(&self, run: &mut Self::Run, outcomes: &mut Vec<Self::Outcome>);
+
+    /// A copy of the execution, if that is cheaper than performing its actions again.
+    fn fork(&self, _run: &Self::Run) -> Option<Self::Run> {
+        None
+    }
+}
+
+/// A system whose executions are states: they can be written down, compared and taken up again.
+///
+/// A clone is a handle to the same system for another search thread: encodings made by one handle
+/// are understood by all.
+pub trait Stateful: System + Clone + Send {
+    /// Appends the canonical form of the state: equal bytes exactly for equal states.
+    fn encode(&self, run: &Self::Run, bytes: &mut Vec<u8>);
+
+    /// The state that [`Stateful::encode`] wrote, in place of what `run` held.
+    fn decode(&self, bytes: &[u8], run: &mut Self::Run);
+
+    /// A persistent set: fills `chosen` with positions in `enabled` (never none, unless `enabled`
+    /// is empty) such that no sequence of other actions that are not chosen can ever reach one
+    /// that depends on a chosen action. Choosing everything is always right.
+    fn persistent(&self, _run: &Self::Run, enabled: &[Self::Action], chosen: &mut Vec<usize>) {
+        chosen.clear();
+        chosen.extend(0..enabled.len());
+    }
+
+    /// Is every execution finite, known without searching? Then the reduction needs no proviso
+    /// against cycles.
+    fn always_ends(&self) -> bool {
+        false
+    }
+
+    /// Appends the threads that are neither finished nor stopped by a fault: those that still want
+    /// to do something.
+    fn unfinished(&self, run: &Self::Run, threads: &mut Vec<ThreadId>);
+
+    /// Brings a state into the form that stands for all states symmetric to it.
+    fn canonicalise(&self, _run: &mut Self::Run) {}
+}

@@ -1,0 +1,91 @@
+//! The chores of the workspace, as `cargo xtask COMMAND`. No dependencies, so that it is built in
+//! seconds before everything else.
+//!
+//! A command is a table of steps ([`suites`]) given to one runner ([`step`]); the house rules that
+//! no compiler checks are in [`tidy`], one file a rule.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "xtask is no part of the product: starting cargo and printing are its job"
+)]
+
+mod step;
+mod suites;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use step::{Class, Step};
+use workspace::Workspace;
+
+/// Exit code of a wrong command line; 1 is a step that failed.
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some((command, names)) = arguments.split_first() else {
+        eprintln!("{}", help());
+        return ExitCode::from(USAGE);
+    };
+    match command.as_str() {
+        "test" => run(suites::TEST, names),
+        "tidy" => run(suites::TIDY, names),
+        "bench" => run(suites::BENCH, names),
+        "help" | "-h" | "--help" => {
+            println!("{}", help());
+            ExitCode::SUCCESS
+        }
+        other => {
+            eprintln!("xtask: there is no command `{other}`\n\n{}", help());
+            ExitCode::from(USAGE)
+        }
+    }
+}
+
+/// Runs the named steps of a table, or all of them.
+fn run(table: &[Step], names: &[String]) -> ExitCode {
+    let prepared = Workspace::find().and_then(|workspace| {
+        let steps = step::select(table, names)?;
+        Ok((workspace, steps))
+    });
+    let (workspace, steps) = match prepared {
+        Ok(prepared) => prepared,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            return ExitCode::from(USAGE);
+        }
+    };
+    let ci = std::env::var("CI").is_ok_and(|value| value == "true");
+    let summary = step::run(&steps, &workspace, ci);
+    println!("\n{summary}");
+    if summary.failed() == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn help() -> String {
+    let names = |table: &[Step]| {
+        table
+            .iter()
+            .map(|step| step.name)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let required = Class::ALL.iter().filter(|class| class.required_in_ci());
+    let required: Vec<String> = required.map(Class::to_string).collect();
+    format!(
+        "cargo xtask COMMAND [STEP...]\n\n\
+         test    all checks and tests: {}\n\
+         tidy    the house rules alone\n\
+         bench   the benches; BENCHMARKS.md holds the recorded figures\n\n\
+         STEP runs only the steps named. A step whose tool is missing is skipped, and said at the\n\
+         end; with CI=true that is a failure for steps of the classes {}.",
+        names(suites::TEST),
+        required.join(", "),
+    )
+}

@@ -1,0 +1,71 @@
+//! What each command runs, in order. A new suite is one more line in its table.
+
+use crate::step::{Class, Outcome, Step};
+use crate::tidy;
+use crate::workspace::Workspace;
+
+/// `cargo xtask test`: cheap checks first.
+pub const TEST: &[Step] = &[
+    Step::new("format", Class::Rust, format),
+    Step::new("tidy", Class::Rust, tidy::run),
+    Step::new("clippy", Class::Rust, clippy),
+    Step::new("tests", Class::Rust, tests),
+    Step::new("doc-tests", Class::Rust, doc_tests),
+    Step::new("docs", Class::Rust, docs),
+];
+
+/// `cargo xtask tidy`.
+pub const TIDY: &[Step] = &[Step::new("tidy", Class::Rust, tidy::run)];
+
+/// `cargo xtask bench`.
+pub const BENCH: &[Step] = &[Step::new("benches", Class::Rust, benches)];
+
+fn format(workspace: &Workspace) -> Outcome {
+    match workspace.component("rustfmt", "fmt") {
+        Ok(()) => workspace.cargo(&["fmt", "--all", "--check"]),
+        Err(why) => Outcome::Skipped(why),
+    }
+}
+
+fn clippy(workspace: &Workspace) -> Outcome {
+    let arguments = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "--deny",
+        "warnings",
+    ];
+    match workspace.component("clippy", "clippy") {
+        Ok(()) => workspace.cargo(&arguments),
+        Err(why) => Outcome::Skipped(why),
+    }
+}
+
+fn tests(workspace: &Workspace) -> Outcome {
+    workspace.cargo(&["test", "--workspace", "--all-targets", "--no-fail-fast"])
+}
+
+fn doc_tests(workspace: &Workspace) -> Outcome {
+    workspace.cargo(&["test", "--workspace", "--doc", "--no-fail-fast"])
+}
+
+/// Links in the docs must lead somewhere. Those to private items may stay: the docs are read in
+/// the source as well.
+fn docs(workspace: &Workspace) -> Outcome {
+    let flags = "--deny warnings --allow rustdoc::private_intra_doc_links";
+    workspace.cargo_with(
+        &["doc", "--workspace", "--no-deps"],
+        &[("RUSTDOCFLAGS", flags)],
+    )
+}
+
+fn benches(workspace: &Workspace) -> Outcome {
+    let outcome = workspace.cargo(&["bench", "--workspace", "--bench", "*"]);
+    let record = workspace.root().join("BENCHMARKS.md");
+    println!(
+        "The recorded figures, and the machine they come from: {}",
+        record.display()
+    );
+    outcome
+}

@@ -1,0 +1,90 @@
+//! Libraries return what they have to say; only `crates/cli` writes to the terminal. Tests,
+//! benches, examples and build scripts may print, and so may xtask.
+
+use super::Complaint;
+use super::code;
+use super::house::{File, House};
+
+const PRINTERS: [&str; 7] = [
+    "print!",
+    "println!",
+    "eprint!",
+    "eprintln!",
+    "dbg!",
+    "io::stdout(",
+    "io::stderr(",
+];
+
+pub fn check(house: &House) -> Vec<Complaint> {
+    let mut complaints = Vec::new();
+    for file in house.rust_files().filter(|file| !may_print(file)) {
+        let tests = code::test_regions(&file.code);
+        for printer in PRINTERS {
+            let found = code::occurrences(&file.code, printer);
+            for at in found
+                .into_iter()
+                .filter(|at| !tests.iter().any(|range| range.contains(at)))
+            {
+                let what = format!("`{}` outside crates/cli", printer.trim_end_matches('('));
+                let todo = "return it and let crates/cli print it, or take an `impl Write`";
+                complaints.push(file.complain_at(at, what, todo));
+            }
+        }
+    }
+    complaints
+}
+
+fn may_print(file: &File) -> bool {
+    file.is_in("crates/cli") || file.is_in("xtask") || file.is_for_tests() || file.is_build_script()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+
+    #[test]
+    fn printing_is_found_in_libraries() {
+        let text = "fn f() {\n    println!(\"a\");\n    eprint!(\"b\");\n    std::dbg!(c);\n\
+                    let out = std::io::stdout();\n}";
+        let expected = [
+            "crates/explore/src/lib.rs:2: `println!` outside crates/cli",
+            "crates/explore/src/lib.rs:3: `eprint!` outside crates/cli",
+            "crates/explore/src/lib.rs:4: `dbg!` outside crates/cli",
+            "crates/explore/src/lib.rs:5: `io::stdout` outside crates/cli",
+        ];
+        fixture::check(
+            super::check,
+            &[("crates/explore/src/lib.rs", text)],
+            &expected,
+        );
+    }
+
+    #[test]
+    fn those_who_may_print_do() {
+        let text = "fn main() { println!(\"a\") }";
+        let files = [
+            ("crates/cli/src/main.rs", text),
+            ("crates/explore/tests/corpus.rs", text),
+            ("crates/explore/benches/states.rs", text),
+            ("crates/golang/build.rs", text),
+            ("xtask/src/main.rs", text),
+        ];
+        fixture::check(super::check, &files, &[]);
+    }
+
+    #[test]
+    fn test_modules_and_texts_may_contain_it() {
+        let text = "/// println!(\"in the docs\")\n\
+                    const GO: &str = \"println!(1)\";\n\
+                    fn pretty_print() {}\n\
+                    #[cfg(test)]\nmod tests { fn f() { println!(\"{}\", 1) } }\n";
+        fixture::check(super::check, &[("crates/emit/src/rust.rs", text)], &[]);
+    }
+
+    #[test]
+    fn after_the_test_module_the_rule_holds_again() {
+        let text = "#[cfg(test)]\nmod tests {}\nfn f() { print!(\"a\") }";
+        let expected = ["crates/a/src/lib.rs:3: `print!` outside crates/cli"];
+        fixture::check(super::check, &[("crates/a/src/lib.rs", text)], &expected);
+    }
+}

@@ -1,0 +1,111 @@
+//! The checkout that the chores work on, and the programs they start in it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::step::Outcome;
+
+/// The root of the checkout.
+pub struct Workspace {
+    root: PathBuf,
+}
+
+impl Workspace {
+    /// The checkout around the current directory.
+    pub fn find() -> Result<Self, String> {
+        let here = std::env::current_dir()
+            .map_err(|error| format!("the current directory cannot be read: {error}"))?;
+        let root = here
+            .ancestors()
+            .find(|directory| directory.join("xtask/Cargo.toml").is_file());
+        root.map(Self::at).ok_or_else(|| {
+            format!(
+                "{} is not inside a checkout of Strait: change into one",
+                here.display()
+            )
+        })
+    }
+
+    /// The checkout at `root`.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// Its directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Runs cargo with its output on the terminal.
+    pub fn cargo(&self, arguments: &[&str]) -> Outcome {
+        self.cargo_with(arguments, &[])
+    }
+
+    /// Runs cargo with more environment variables.
+    pub fn cargo_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
+        let shown = format!("cargo {}", arguments.join(" "));
+        println!("{shown}");
+        let mut command = self.command(cargo());
+        match command
+            .args(arguments)
+            .envs(variables.iter().copied())
+            .status()
+        {
+            Ok(status) if status.success() => Outcome::Passed,
+            Ok(status) => Outcome::Failed(format!("`{shown}` ended with {status}")),
+            Err(error) => Outcome::Failed(format!("`{shown}` did not start: {error}")),
+        }
+    }
+
+    /// Makes sure that a component of the Rust toolchain is there, which brings the cargo
+    /// subcommand `subcommand`: installs it with rustup if it is not.
+    pub fn component(&self, component: &str, subcommand: &str) -> Result<(), String> {
+        let is_there = || self.succeeds(cargo(), &[subcommand, "--version"]);
+        if is_there() {
+            return Ok(());
+        }
+        println!("{component} is missing: rustup component add {component}");
+        self.succeeds("rustup".into(), &["component", "add", component]);
+        if is_there() {
+            return Ok(());
+        }
+        Err(format!(
+            "{component} is missing and rustup could not add it; install it with the package \
+             manager that brought cargo"
+        ))
+    }
+
+    /// What `git` with these arguments writes, or nothing where there is no git or no repository.
+    pub fn git(&self, arguments: &[&str]) -> Option<Vec<u8>> {
+        let output = self
+            .command("git".into())
+            .args(arguments)
+            .stderr(Stdio::null())
+            .output();
+        output
+            .ok()
+            .filter(|output| output.status.success())
+            .map(|output| output.stdout)
+    }
+
+    fn succeeds(&self, program: OsString, arguments: &[&str]) -> bool {
+        let mut command = self.command(program);
+        command
+            .args(arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    }
+
+    fn command(&self, program: OsString) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.root).stdin(Stdio::null());
+        command
+    }
+}
+
+/// The cargo that started this program, so that both use one toolchain.
+fn cargo() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
