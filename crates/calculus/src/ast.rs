@@ -105,10 +105,7 @@ pub struct Stmt {
 
 impl From<StmtKind> for Stmt {
     fn from(kind: StmtKind) -> Self {
-        Stmt {
-            kind,
-            span: Span::NONE,
-        }
+        Stmt { kind, span: Span::NONE }
     }
 }
 
@@ -317,10 +314,7 @@ pub struct Expr {
 
 impl From<ExprKind> for Expr {
     fn from(kind: ExprKind) -> Self {
-        Expr {
-            kind,
-            span: Span::NONE,
-        }
+        Expr { kind, span: Span::NONE }
     }
 }
 

@@ -36,11 +36,7 @@ pub fn check(program: &mut Program) -> Result<(), Diagnostics> {
         let variables = std::mem::take(&mut checker.variables);
         program.functions[function].variables = variables;
     }
-    if diagnostics.is_empty() {
-        Ok(())
-    } else {
-        Err(Diagnostics(diagnostics))
-    }
+    if diagnostics.is_empty() { Ok(()) } else { Err(Diagnostics(diagnostics)) }
 }
 
 fn check_entry(program: &Program, diagnostics: &mut Vec<Diagnostic>) {
@@ -70,11 +66,7 @@ impl Checker<'_> {
     fn function(&mut self) {
         let function = &self.program.functions[self.function];
         for param in &function.params {
-            if self
-                .variables
-                .get(*param)
-                .is_none_or(|variable| variable.ty.is_none())
-            {
+            if self.variables.get(*param).is_none_or(|variable| variable.ty.is_none()) {
                 self.error(Diagnostic::new("a parameter without a type", function.span));
                 return;
             }
@@ -83,10 +75,8 @@ impl Checker<'_> {
         let ends = self.block(&function.body, false);
         if !ends && function.result != Type::Unit {
             let message = format!("`{}` may end without returning a value", function.name);
-            let hint = format!(
-                "add `return` with a value of type {}",
-                print_type(&function.result)
-            );
+            let hint =
+                format!("add `return` with a value of type {}", print_type(&function.result));
             self.error(Diagnostic::new(message, function.span).hint(hint));
         }
     }
@@ -132,11 +122,7 @@ impl Checker<'_> {
     fn statement(&mut self, statement: &Stmt) -> bool {
         let span = statement.span;
         match &statement.kind {
-            StmtKind::NewChannel {
-                var,
-                element,
-                capacity,
-            } => {
+            StmtKind::NewChannel { var, element, capacity } => {
                 if *capacity == Capacity::Bounded(0) {
                     self.error(Diagnostic::new(
                         "a bounded channel holds at least one message",
@@ -147,7 +133,12 @@ impl Checker<'_> {
             }
             StmtKind::NewLock { var, kind } => self.declare(*var, lock_type(*kind), span),
             StmtKind::Assign { var, value } => {
-                let ty = self.expression(value);
+                // `nil` takes the type of the channel it replaces.
+                let known = self.variables.get(*var).and_then(|variable| variable.ty.clone());
+                let ty = match known {
+                    Some(Type::Chan(_)) if value.kind == ExprKind::Nil => known,
+                    _ => self.expression(value),
+                };
                 self.assign(*var, ty, span);
             }
             StmtKind::Put { channel, value } => self.put(channel, value),
@@ -176,18 +167,10 @@ impl Checker<'_> {
                 self.spawned -= 1;
                 self.loops = loops;
             }
-            StmtKind::Call {
-                function,
-                arguments,
-                result,
-            } => {
+            StmtKind::Call { function, arguments, result } => {
                 self.call(*function, arguments, *result, span);
             }
-            StmtKind::If {
-                condition,
-                then,
-                otherwise,
-            } => {
+            StmtKind::If { condition, then, otherwise } => {
                 self.expect(condition, &Type::Bool, "a condition");
                 let then_ends = self.block(then, false);
                 let otherwise_ends = match otherwise {
@@ -205,10 +188,7 @@ impl Checker<'_> {
             }
             StmtKind::Break | StmtKind::Continue => {
                 if self.loops == 0 {
-                    self.error(Diagnostic::new(
-                        "`break` or `continue` outside any `while`",
-                        span,
-                    ));
+                    self.error(Diagnostic::new("`break` or `continue` outside any `while`", span));
                 }
                 return true;
             }
@@ -268,9 +248,7 @@ impl Checker<'_> {
             }
             CaseOp::Get { channel, value, ok } => {
                 let element = self.element(channel);
-                self.block_with(body, false, |checker| {
-                    checker.bind(element, *value, *ok, span)
-                })
+                self.block_with(body, false, |checker| checker.bind(element, *value, *ok, span))
             }
             CaseOp::Timeout => self.block(body, false),
         }
@@ -313,18 +291,12 @@ impl Checker<'_> {
     fn call(&mut self, function: FuncId, arguments: &[Expr], result: Option<VarId>, span: Span) {
         let program = self.program;
         let Some(called) = program.functions.get(function) else {
-            self.error(Diagnostic::new(
-                "a call of a function that does not exist",
-                span,
-            ));
+            self.error(Diagnostic::new("a call of a function that does not exist", span));
             return;
         };
         if arguments.len() != called.params.len() {
             let (given, wanted) = (arguments.len(), called.params.len());
-            let message = format!(
-                "`{}` takes {wanted} arguments, {given} are given",
-                called.name
-            );
+            let message = format!("`{}` takes {wanted} arguments, {given} are given", called.name);
             self.error(Diagnostic::new(message, span));
         }
         for (argument, param) in arguments.iter().zip(&called.params) {
@@ -344,9 +316,7 @@ impl Checker<'_> {
         } else {
             &self.program.functions[function].variables
         };
-        variables
-            .get(param)
-            .and_then(|variable| variable.ty.clone())
+        variables.get(param).and_then(|variable| variable.ty.clone())
     }
 
     fn sync(&mut self, op: SyncOp, target: &Expr) {
@@ -469,11 +439,8 @@ impl Checker<'_> {
                 (Type::Int, Type::Bool)
             }
             BinaryOp::Equal | BinaryOp::NotEqual => {
-                let (one, other) = if left.kind == ExprKind::Nil {
-                    (right, left)
-                } else {
-                    (left, right)
-                };
+                let (one, other) =
+                    if left.kind == ExprKind::Nil { (right, left) } else { (left, right) };
                 let ty = self.expression(one)?;
                 self.expect(other, &ty, "the other side");
                 return Some(Type::Bool);
@@ -500,19 +467,17 @@ impl Checker<'_> {
 
 /// Does a loop's body leave the loop by `break`?
 fn breaks(body: &Block) -> bool {
-    body.statements
-        .iter()
-        .any(|statement| match &statement.kind {
-            StmtKind::Break => true,
-            StmtKind::If {
-                then, otherwise, ..
-            } => breaks(then) || otherwise.as_ref().is_some_and(breaks),
-            StmtKind::Choose { branches } => branches.iter().any(breaks),
-            StmtKind::Select { cases, default } => {
-                cases.iter().any(|case| breaks(&case.body)) || default.as_ref().is_some_and(breaks)
-            }
-            _ => false,
-        })
+    body.statements.iter().any(|statement| match &statement.kind {
+        StmtKind::Break => true,
+        StmtKind::If { then, otherwise, .. } => {
+            breaks(then) || otherwise.as_ref().is_some_and(breaks)
+        }
+        StmtKind::Choose { branches } => branches.iter().any(breaks),
+        StmtKind::Select { cases, default } => {
+            cases.iter().any(|case| breaks(&case.body)) || default.as_ref().is_some_and(breaks)
+        }
+        _ => false,
+    })
 }
 
 fn lock_type(kind: LockKind) -> Type {

@@ -42,10 +42,10 @@ pub struct FunctionCode {
     pub entry: Pc,
     /// The variables that take the arguments.
     pub params: Vec<VarId>,
+    /// Does it return nothing but `()`?
+    pub returns_unit: bool,
     /// The name of each variable, for people.
     pub names: IndexVec<VarId, SmolStr>,
-    /// Which variables hold channels, locks or wait groups.
-    pub types: IndexVec<VarId, Type>,
 }
 
 /// One instruction. Those in the second half are *visible*: other processes may notice them, so

@@ -60,12 +60,11 @@ impl<'a> Compiler<'a> {
             let span = self.origins[spawn].span;
             self.body(body, span);
         }
-        let types = function.variables.iter();
         FunctionCode {
             entry,
             params: function.params.clone(),
+            returns_unit: function.result == Type::Unit,
             names: function.variables.iter().map(|variable| variable.name.clone()).collect(),
-            types: types.map(|variable| variable.ty.clone().unwrap_or(Type::Unit)).collect(),
         }
     }
 
@@ -139,7 +138,8 @@ impl<'a> Compiler<'a> {
                 self.emit(Instruction::Call(*function, arguments.clone(), *result), span);
             }
             StmtKind::If { condition, then, otherwise } => {
-                let unless = self.emit(Instruction::Unless(condition.clone(), Pc(0)), condition.span);
+                let unless =
+                    self.emit(Instruction::Unless(condition.clone(), Pc(0)), condition.span);
                 self.block(then);
                 match otherwise {
                     None => self.land([unless]),
@@ -192,7 +192,9 @@ impl<'a> Compiler<'a> {
     }
 
     fn select(&mut self, statement: &'a Stmt) {
-        let StmtKind::Select { cases, default } = &statement.kind else { return };
+        let StmtKind::Select { cases, default } = &statement.kind else {
+            return;
+        };
         let compiled = cases
             .iter()
             .map(|case| SelectCase { op: self.select_op(&case.op), target: Pc(0), span: case.span })

@@ -16,11 +16,7 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A diagnostic without a hint.
     pub fn new(message: impl Into<String>, span: Span) -> Self {
-        Diagnostic {
-            message: message.into(),
-            span,
-            hint: None,
-        }
+        Diagnostic { message: message.into(), span, hint: None }
     }
 
     /// The same with a hint.
@@ -44,9 +40,7 @@ impl Diagnostic {
         let (line, column) = self.span.line_column(source);
         let start = floor_boundary(source, self.span.start as usize);
         let line_start = source[..start].rfind('\n').map_or(0, |newline| newline + 1);
-        let line_end = source[start..]
-            .find('\n')
-            .map_or(source.len(), |length| start + length);
+        let line_end = source[start..].find('\n').map_or(source.len(), |length| start + length);
         let end = floor_boundary(source, (self.span.end as usize).max(start)).min(line_end);
         let (shown, skipped) = excerpt(&source[line_start..line_end], column - 1);
         let number = line.to_string();
@@ -54,10 +48,7 @@ impl Diagnostic {
         let carets = source[start..end.max(start)].chars().count().clamp(1, 60);
         let indent = " ".repeat(column - 1 - skipped + if skipped > 0 { 1 } else { 0 });
         text += &format!(" {gutter}--> {file}:{line}:{column}\n {gutter} |\n");
-        text += &format!(
-            " {number} | {shown}\n {gutter} | {indent}{}\n",
-            "^".repeat(carets)
-        );
+        text += &format!(" {number} | {shown}\n {gutter} | {indent}{}\n", "^".repeat(carets));
         if let Some(hint) = &self.hint {
             text += &format!(" {gutter} = hint: {hint}\n");
         }
@@ -69,23 +60,14 @@ impl Diagnostic {
 /// one blank each, and how many characters were left out before it.
 fn excerpt(line: &str, column: usize) -> (String, usize) {
     let printable = |character: char| {
-        if character.is_control() {
-            ' '
-        } else {
-            character
-        }
+        if character.is_control() { ' ' } else { character }
     };
     let length = line.chars().count();
     if length <= 120 {
         return (line.chars().map(printable).collect(), 0);
     }
     let skipped = column.saturating_sub(60);
-    let body: String = line
-        .chars()
-        .skip(skipped)
-        .take(118)
-        .map(printable)
-        .collect();
+    let body: String = line.chars().skip(skipped).take(118).map(printable).collect();
     let before = if skipped > 0 { "…" } else { "" };
     let after = if skipped + 118 < length { "…" } else { "" };
     (format!("{before}{body}{after}"), skipped)
@@ -98,11 +80,8 @@ pub struct Diagnostics(pub Vec<Diagnostic>);
 impl Diagnostics {
     /// All of them, rendered one after another.
     pub fn render(&self, file: &str, source: &str) -> String {
-        let rendered: Vec<String> = self
-            .0
-            .iter()
-            .map(|diagnostic| diagnostic.render(file, source))
-            .collect();
+        let rendered: Vec<String> =
+            self.0.iter().map(|diagnostic| diagnostic.render(file, source)).collect();
         rendered.join("\n")
     }
 }

@@ -134,11 +134,7 @@ impl Effect {
             Effect::Seq(effects) => deepest(effects),
             Effect::Choice(effects) => 1 + deepest(effects),
             Effect::Select(cases) => {
-                1 + cases
-                    .iter()
-                    .map(|case| case.body().depth())
-                    .max()
-                    .unwrap_or(0)
+                1 + cases.iter().map(|case| case.body().depth()).max().unwrap_or(0)
             }
         }
     }

@@ -57,10 +57,7 @@ pub struct IndexVec<I, T> {
 impl<I: Idx, T> IndexVec<I, T> {
     /// An empty vector.
     pub const fn new() -> Self {
-        IndexVec {
-            items: Vec::new(),
-            index: PhantomData,
-        }
+        IndexVec { items: Vec::new(), index: PhantomData }
     }
 
     /// Appends an item and gives its index.
@@ -97,10 +94,7 @@ impl<I: Idx, T> IndexVec<I, T> {
 
     /// All items in order, each with its index.
     pub fn iter_enumerated(&self) -> impl Iterator<Item = (I, &T)> {
-        self.items
-            .iter()
-            .enumerate()
-            .map(|(position, item)| (I::new(position), item))
+        self.items.iter().enumerate().map(|(position, item)| (I::new(position), item))
     }
 
     /// All indices in order.
@@ -130,9 +124,6 @@ impl<I: Idx, T> IndexMut<I> for IndexVec<I, T> {
 
 impl<I: Idx, T> FromIterator<T> for IndexVec<I, T> {
     fn from_iter<Items: IntoIterator<Item = T>>(items: Items) -> Self {
-        IndexVec {
-            items: items.into_iter().collect(),
-            index: PhantomData,
-        }
+        IndexVec { items: items.into_iter().collect(), index: PhantomData }
     }
 }

@@ -86,10 +86,7 @@ pub fn check(program: &Program) -> Result<Typing, Vec<Violation>> {
         if id != program.main {
             checker.violation(
                 function.span,
-                format!(
-                    "function `{}`: λ_chan has no functions, only main",
-                    function.name
-                ),
+                format!("function `{}`: λ_chan has no functions, only main", function.name),
             );
         }
     }
@@ -132,10 +129,7 @@ struct Checker<'p> {
 
 impl Checker<'_> {
     fn violation(&mut self, span: Span, message: impl Into<String>) {
-        self.violations.push(Violation {
-            span,
-            message: message.into(),
-        });
+        self.violations.push(Violation { span, message: message.into() });
     }
 
     fn finish(mut self, effect: Effect) -> Result<Typing, Vec<Violation>> {
@@ -152,25 +146,13 @@ impl Checker<'_> {
             }
         }
         let effect = self.resolve_effect(effect).normal_form();
-        let types = self
-            .types
-            .iter()
-            .map(|ty| ty.as_ref().map(|ty| self.resolve(ty)))
-            .collect();
-        Ok(Typing {
-            effect,
-            types,
-            channels: self.made.into_iter().collect(),
-        })
+        let types = self.types.iter().map(|ty| ty.as_ref().map(|ty| self.resolve(ty))).collect();
+        Ok(Typing { effect, types, channels: self.made.into_iter().collect() })
     }
 
     /// T-SEQ: φ₁; φ₂.
     fn block(&mut self, block: &Block) -> Effect {
-        block
-            .statements
-            .iter()
-            .map(|statement| self.statement(statement))
-            .collect()
+        block.statements.iter().map(|statement| self.statement(statement)).collect()
     }
 
     fn statement(&mut self, statement: &Stmt) -> Effect {
@@ -183,16 +165,10 @@ impl Checker<'_> {
                 Effect::Empty
             }
             // T-IF with effect ε for the condition.
-            StmtKind::If {
-                condition,
-                then,
-                otherwise,
-            } => {
+            StmtKind::If { condition, then, otherwise } => {
                 self.expect_bool(condition);
                 let then = self.block(then);
-                let otherwise = otherwise
-                    .as_ref()
-                    .map_or(Effect::Empty, |block| self.block(block));
+                let otherwise = otherwise.as_ref().map_or(Effect::Empty, |block| self.block(block));
                 Effect::Choice(vec![then, otherwise])
             }
             // T-IF with a condition that nobody knows.
@@ -202,11 +178,9 @@ impl Checker<'_> {
             // T-SPAWN
             StmtKind::Spawn { body, .. } => Effect::spawn(self.block(body)),
             // T-CHAN
-            StmtKind::NewChannel {
-                var,
-                element,
-                capacity,
-            } => self.new_channel(*var, element, *capacity, span),
+            StmtKind::NewChannel { var, element, capacity } => {
+                self.new_channel(*var, element, *capacity, span)
+            }
             // T-GET
             StmtKind::Get { channel, value, ok } => match self.get(channel, *value, *ok, span) {
                 Some(name) => Effect::Get(name),
@@ -245,10 +219,7 @@ impl Checker<'_> {
         if capacity != Capacity::Rendezvous {
             self.violation(
                 span,
-                format!(
-                    "`{}` has a buffer: channels of λ_chan are rendezvous",
-                    self.name_of(var)
-                ),
+                format!("`{}` has a buffer: channels of λ_chan are rendezvous", self.name_of(var)),
             );
         }
         let Some(element) = self.element_type(element, span) else {
@@ -268,10 +239,7 @@ impl Checker<'_> {
             Type::Bool => Some(Ty::Bool),
             Type::Chan(inner) => {
                 let inner = self.element_type(inner, span)?;
-                Some(Ty::Channel(
-                    Box::new(inner),
-                    self.new_name(NameState::Unknown),
-                ))
+                Some(Ty::Channel(Box::new(inner), self.new_name(NameState::Unknown)))
             }
             Type::Int => {
                 self.violation(
@@ -353,10 +321,7 @@ impl Checker<'_> {
                 name.map(|name| SelectEffect::Put(name, body))
             }
             CaseOp::Timeout => {
-                self.violation(
-                    case.span,
-                    "a timeout: every case of λ_chan waits for a channel",
-                );
+                self.violation(case.span, "a timeout: every case of λ_chan waits for a channel");
                 self.block(&case.body);
                 None
             }
@@ -407,10 +372,7 @@ impl Checker<'_> {
                 None
             }
             ExprKind::Nil => {
-                self.violation(
-                    span,
-                    "`nil`: every channel of λ_chan is made by the program",
-                );
+                self.violation(span, "`nil`: every channel of λ_chan is made by the program");
                 None
             }
             ExprKind::Unary(UnaryOp::Not, operand) => {
@@ -542,10 +504,7 @@ impl Checker<'_> {
     /// Replaces the placeholders of [`placeholder`] by names. CHAN(c) has its name from the start.
     fn resolve_effect(&self, effect: Effect) -> Effect {
         let all = |effects: Vec<Effect>| -> Vec<Effect> {
-            effects
-                .into_iter()
-                .map(|effect| self.resolve_effect(effect))
-                .collect()
+            effects.into_iter().map(|effect| self.resolve_effect(effect)).collect()
         };
         match effect {
             Effect::Empty | Effect::Chan(_) => effect,
@@ -572,9 +531,7 @@ impl Checker<'_> {
 
     fn name_of(&self, var: VarId) -> String {
         let variables = &self.program.functions[self.program.main].variables;
-        variables
-            .get(var)
-            .map_or_else(|| "?".to_owned(), |variable| variable.name.to_string())
+        variables.get(var).map_or_else(|| "?".to_owned(), |variable| variable.name.to_string())
     }
 
     fn made_name(&self, name: ChannelName) -> String {
@@ -602,15 +559,11 @@ fn without_names(ty: &Ty) -> String {
 /// Why a statement has no counterpart in Fig. 2.
 fn outside(statement: &StmtKind) -> &'static str {
     match statement {
-        StmtKind::NewLock {
-            kind: LockKind::WaitGroup,
-            ..
-        }
+        StmtKind::NewLock { kind: LockKind::WaitGroup, .. }
         | StmtKind::Add { .. }
-        | StmtKind::Sync {
-            op: SyncOp::Done | SyncOp::Wait,
-            ..
-        } => "a wait group: processes of λ_chan meet on channels only",
+        | StmtKind::Sync { op: SyncOp::Done | SyncOp::Wait, .. } => {
+            "a wait group: processes of λ_chan meet on channels only"
+        }
         StmtKind::NewLock { .. } | StmtKind::Sync { .. } => {
             "a lock: processes of λ_chan meet on channels only"
         }

@@ -89,12 +89,7 @@ impl<'text> Lexer<'text> {
         let start = self.offset;
         let Some(first) = rest.chars().next() else {
             let span = Span::new(start, start);
-            return Ok(Token {
-                kind: TokenKind::End,
-                text: "",
-                span,
-                on_new_line,
-            });
+            return Ok(Token { kind: TokenKind::End, text: "", span, on_new_line });
         };
         let word = |character: char| character.is_ascii_alphanumeric() || character == '_';
         let (kind, length) = if first.is_ascii_digit() {
@@ -110,12 +105,7 @@ impl<'text> Lexer<'text> {
         };
         self.offset += length;
         let span = Span::new(start, self.offset);
-        Ok(Token {
-            kind,
-            text: &rest[..length],
-            span,
-            on_new_line,
-        })
+        Ok(Token { kind, text: &rest[..length], span, on_new_line })
     }
 
     /// The length of the string that starts here.
@@ -129,10 +119,8 @@ impl<'text> Lexer<'text> {
             }
         }
         let span = Span::new(self.offset, self.offset + 1);
-        Err(
-            Diagnostic::new("this string does not end on its line", span)
-                .hint("close it with `\"`"),
-        )
+        Err(Diagnostic::new("this string does not end on its line", span)
+            .hint("close it with `\"`"))
     }
 
     fn unknown(&self, character: char) -> Diagnostic {
@@ -151,6 +139,5 @@ impl<'text> Lexer<'text> {
 
 /// The number of bytes at the start that satisfy a predicate.
 fn prefix(text: &str, predicate: impl Fn(char) -> bool) -> usize {
-    text.find(|character| !predicate(character))
-        .unwrap_or(text.len())
+    text.find(|character| !predicate(character)).unwrap_or(text.len())
 }

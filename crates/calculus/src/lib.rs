@@ -1,22 +1,48 @@
 #![doc = include_str!("../README.md")]
 
+mod action;
 pub mod ast;
 mod check;
+mod code;
+mod compile;
 mod diagnostic;
 pub mod effect;
+mod enabled;
+mod examine;
+mod explain;
+mod flow;
 mod index;
 pub mod lambda_chan;
 mod lexer;
+mod local;
+mod machine;
+mod menu;
+mod moves;
+mod narrate;
+mod object;
+mod observation;
+mod outcome;
 mod parser;
 mod printer;
+mod reduction;
 mod scope;
 mod span;
+mod system;
+mod tables;
+mod value;
 
+pub use action::{Action, ActionKind, Fault};
 pub use ast::Program;
 pub use check::check;
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use effect::{ChannelName, Effect, SelectEffect};
+pub use examine::{Engine, Examination, ExamineOptions, examine, verdict};
+pub use explain::{Explanation, explain, explain_within};
 pub use index::{FuncId, Idx, IndexVec, ObjectId, Pc, ProcId, VarId};
+pub use machine::{Machine, Recording, State};
+pub use narrate::{Blocked, Place, Step};
+pub use observation::{Event, Observation, Seen};
+pub use outcome::{Account, Outcome, Sighting, Verdict};
 pub use parser::{parse, parse_bytes, parse_unchecked};
 pub use printer::{print, print_expression, print_statement, print_type};
 pub use span::Span;

@@ -16,12 +16,7 @@ pub fn print(program: &Program) -> String {
         if position > 0 {
             text.push('\n');
         }
-        let mut printer = Printer {
-            program,
-            function,
-            text: &mut text,
-            indent: 0,
-        };
+        let mut printer = Printer { program, function, text: &mut text, indent: 0 };
         printer.function();
     }
     text
@@ -43,30 +38,16 @@ pub fn print_type(ty: &Type) -> String {
 /// The text of one statement, blocks shown as `{ … }`, for messages and traces.
 pub fn print_statement(program: &Program, function: &Function, statement: &Stmt) -> String {
     let mut text = String::new();
-    let mut printer = Printer {
-        program,
-        function,
-        text: &mut text,
-        indent: 0,
-    };
+    let mut printer = Printer { program, function, text: &mut text, indent: 0 };
     printer.statement(statement);
     let first = text.lines().next().unwrap_or_default();
-    if text.lines().count() > 1 {
-        format!("{first} … }}")
-    } else {
-        first.to_string()
-    }
+    if text.lines().count() > 1 { format!("{first} … }}") } else { first.to_string() }
 }
 
 /// The text of an expression of a function.
 pub fn print_expression(program: &Program, function: &Function, expression: &Expr) -> String {
     let mut text = String::new();
-    let mut printer = Printer {
-        program,
-        function,
-        text: &mut text,
-        indent: 0,
-    };
+    let mut printer = Printer { program, function, text: &mut text, indent: 0 };
     printer.expression(expression, 0);
     text
 }
@@ -105,18 +86,11 @@ impl Printer<'_> {
     }
 
     fn name(&self, var: VarId) -> &str {
-        self.function
-            .variables
-            .get(var)
-            .map_or("?", |variable| variable.name.as_str())
+        self.function.variables.get(var).map_or("?", |variable| variable.name.as_str())
     }
 
     fn param_type(&self, var: VarId) -> String {
-        let ty = self
-            .function
-            .variables
-            .get(var)
-            .and_then(|variable| variable.ty.as_ref());
+        let ty = self.function.variables.get(var).and_then(|variable| variable.ty.as_ref());
         ty.map_or("?".to_string(), print_type)
     }
 
@@ -149,11 +123,7 @@ impl Printer<'_> {
 
     fn statement(&mut self, statement: &Stmt) {
         match &statement.kind {
-            StmtKind::NewChannel {
-                var,
-                element,
-                capacity,
-            } => {
+            StmtKind::NewChannel { var, element, capacity } => {
                 let name = self.name(*var).to_string();
                 let _ = write!(self.text, "chan {name}: {}", print_type(element));
                 match capacity {
@@ -189,20 +159,12 @@ impl Printer<'_> {
                 }
                 self.block(body);
             }
-            StmtKind::Call {
-                function,
-                arguments,
-                result,
-            } => {
+            StmtKind::Call { function, arguments, result } => {
                 if let Some(result) = result {
                     self.var(*result);
                     self.word(" = ");
                 }
-                let name = self
-                    .program
-                    .functions
-                    .get(*function)
-                    .map_or("?", |called| &called.name);
+                let name = self.program.functions.get(*function).map_or("?", |called| &called.name);
                 let _ = write!(self.text, "{name}(");
                 for (position, argument) in arguments.iter().enumerate() {
                     if position > 0 {
@@ -212,11 +174,7 @@ impl Printer<'_> {
                 }
                 self.word(")");
             }
-            StmtKind::If {
-                condition,
-                then,
-                otherwise,
-            } => {
+            StmtKind::If { condition, then, otherwise } => {
                 self.word("if ");
                 self.expression(condition, 0);
                 self.word(" ");
@@ -276,12 +234,7 @@ impl Printer<'_> {
     fn otherwise(&mut self, otherwise: &Block) {
         self.word(" else ");
         match otherwise.statements.as_slice() {
-            [
-                statement @ Stmt {
-                    kind: StmtKind::If { .. },
-                    ..
-                },
-            ] => self.statement(statement),
+            [statement @ Stmt { kind: StmtKind::If { .. }, .. }] => self.statement(statement),
             _ => self.block(otherwise),
         }
     }

@@ -54,11 +54,7 @@ impl Scope {
         let boundary = self.blocks.iter().rfind(|(_, spawned)| *spawned);
         let own = boundary.is_none_or(|(length, _)| position >= *length);
         let var = self.names[position].1;
-        Some(if own {
-            Sight::Own(var)
-        } else {
-            Sight::Copied(var)
-        })
+        Some(if own { Sight::Own(var) } else { Sight::Copied(var) })
     }
 
     /// All names in sight.

@@ -80,7 +80,9 @@ fn binary(op: BinaryOp, left: Value, right: Value) -> Value {
         (BinaryOp::LessEqual, Value::Int(left), Value::Int(right)) => Value::Bool(left <= right),
         (BinaryOp::Greater, Value::Int(left), Value::Int(right)) => Value::Bool(left > right),
         (BinaryOp::GreaterEqual, Value::Int(left), Value::Int(right)) => Value::Bool(left >= right),
-        (BinaryOp::Add, Value::Int(left), Value::Int(right)) => Value::Int(left.wrapping_add(right)),
+        (BinaryOp::Add, Value::Int(left), Value::Int(right)) => {
+            Value::Int(left.wrapping_add(right))
+        }
         (BinaryOp::Subtract, Value::Int(left), Value::Int(right)) => {
             Value::Int(left.wrapping_sub(right))
         }

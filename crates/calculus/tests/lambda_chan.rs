@@ -50,9 +50,7 @@ fn cases_of_a_select() {
     check(
         "main { chan c: unit; chan d: bool
             select { x = get d { if x { get c } } put c () { spawn { get d } } } }",
-        expect![
-            "CHAN(c1); CHAN(c2); (SELGET(c2, GET(c1) + ε) ⊕ SELPUT(c1, SPAWN(GET(c2))))"
-        ],
+        expect!["CHAN(c1); CHAN(c2); (SELGET(c2, GET(c1) + ε) ⊕ SELPUT(c1, SPAWN(GET(c2))))"],
     );
 }
 
@@ -78,10 +76,7 @@ fn a_channel_that_arrives_over_a_channel_has_its_name() {
 
 #[test]
 fn a_channel_that_never_arrives_gets_a_name_of_its_own() {
-    check(
-        "main { chan d: chan unit; x = get d; get x }",
-        expect!["CHAN(c1); GET(c1); GET(c2)"],
-    );
+    check("main { chan d: chan unit; x = get d; get x }", expect!["CHAN(c1); GET(c1); GET(c2)"]);
 }
 
 #[test]
@@ -90,7 +85,9 @@ fn one_channel_type_names_one_channel() {
         "main { chan a: unit; chan b: unit; chan d: chan unit
             spawn { put d a }
             put d b }",
-        expect![[r#"3:13: `b` is sent where `a` is sent as well: the type channel(t, c) of λ_chan names one channel"#]],
+        expect![[
+            r#"3:13: `b` is sent where `a` is sent as well: the type channel(t, c) of λ_chan names one channel"#
+        ]],
     );
     // Through a channel in between.
     check(
@@ -99,7 +96,9 @@ fn one_channel_type_names_one_channel() {
             x = get d
             put e x
             put e b }",
-        expect![[r#"5:13: `b` is sent where `a` is sent as well: the type channel(t, c) of λ_chan names one channel"#]],
+        expect![[
+            r#"5:13: `b` is sent where `a` is sent as well: the type channel(t, c) of λ_chan names one channel"#
+        ]],
     );
 }
 

@@ -1,3 +1,69 @@
-//! The `strait` binary.
+//! The `strait` binary: reads the command line and `strait.toml`, runs one subcommand, maps its
+//! result to an exit code: 0 clean, 1 something was found, 2 Strait or its input failed.
 
-fn main() {}
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the one room that prints")]
+
+mod commands;
+mod interrupt;
+mod settings;
+mod ui;
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::ui::{Color, Status, Ui};
+
+/// Finds concurrency bugs where channels are: in runtimes, programs and compilers.
+#[derive(Parser)]
+#[command(name = "strait", version, max_term_width = 100, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    global: Global,
+}
+
+/// What every subcommand understands.
+#[derive(Args)]
+struct Global {
+    /// Print one JSON document on stdout and nothing else there
+    #[arg(long, global = true)]
+    json: bool,
+    /// Print results only
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    /// Print more; twice for even more
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: Color,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Explore(commands::explore::ExploreArgs),
+    Completions(commands::completions::CompletionsArgs),
+}
+
+fn main() -> ExitCode {
+    let cli: Cli = match settings::parse() {
+        Ok(cli) => cli,
+        Err(failure) => return failure.report(),
+    };
+    let ui = Ui::new(cli.global.json, cli.global.quiet, cli.global.verbose, cli.global.color);
+    let result = match &cli.command {
+        Command::Explore(arguments) => arguments.run(&ui),
+        Command::Completions(arguments) => arguments.run(),
+    };
+    match result {
+        Ok(Status::Clean) => ExitCode::SUCCESS,
+        Ok(Status::Found) => ExitCode::from(1),
+        Err(error) if ui::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            ui.failure(&error);
+            ExitCode::from(2)
+        }
+    }
+}

@@ -48,6 +48,13 @@ pub trait System {
         false
     }
 
+    /// May performing the action disable another action (one that a different choice would have
+    /// taken instead)? Answering `false` for steps that never do, such as reading or writing a
+    /// variable, spares the stateless reduction much work; `true` is always right.
+    fn may_disable(&self, _action: &Self::Action) -> bool {
+        true
+    }
+
     /// Appends what an execution in which nothing is enabled any more gave. Usually one outcome;
     /// more when the last state stands for several equally possible ends.
     fn outcomes(&self, run: &mut Self::Run, outcomes: &mut Vec<Self::Outcome>);
@@ -62,12 +69,15 @@ pub trait System {
 ///
 /// A clone is a handle to the same system for another search thread: encodings made by one handle
 /// are understood by all.
-pub trait Stateful: System + Clone + Send {
+pub trait Stateful: System<Action: Send, Outcome: Send> + Clone + Send {
     /// Appends the canonical form of the state: equal bytes exactly for equal states.
     fn encode(&self, run: &Self::Run, bytes: &mut Vec<u8>);
 
     /// The state that [`Stateful::encode`] wrote, in place of what `run` held.
     fn decode(&self, bytes: &[u8], run: &mut Self::Run);
+
+    /// Makes `run` equal to `other`, reusing its memory.
+    fn assign(&self, run: &mut Self::Run, other: &Self::Run);
 
     /// A persistent set: fills `chosen` with positions in `enabled` (never none, unless `enabled`
     /// is empty) such that no sequence of other actions that are not chosen can ever reach one
@@ -89,4 +99,10 @@ pub trait Stateful: System + Clone + Send {
 
     /// Brings a state into the form that stands for all states symmetric to it.
     fn canonicalise(&self, _run: &mut Self::Run) {}
+
+    /// Roughly how many bytes the system itself holds for all its handles together, beyond what the
+    /// search stores: it counts against the memory budget.
+    fn memory(&self) -> usize {
+        0
+    }
 }

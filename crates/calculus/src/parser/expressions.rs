@@ -46,10 +46,7 @@ impl Parser<'_, '_> {
             self.next();
             let right = self.nested(|parser| parser.binary(binding + 1))?;
             let span = left.span.to(right.span);
-            left = Expr {
-                kind: ExprKind::Binary(*op, Box::new(left), Box::new(right)),
-                span,
-            };
+            left = Expr { kind: ExprKind::Binary(*op, Box::new(left), Box::new(right)), span };
         }
     }
 
@@ -67,10 +64,7 @@ impl Parser<'_, '_> {
         self.next();
         let operand = self.nested(|parser| parser.unary())?;
         let span = start.to(operand.span);
-        Ok(Expr {
-            kind: ExprKind::Unary(op, Box::new(operand)),
-            span,
-        })
+        Ok(Expr { kind: ExprKind::Unary(op, Box::new(operand)), span })
     }
 
     fn primary(&mut self) -> Parsed<Expr> {
@@ -100,19 +94,13 @@ impl Parser<'_, '_> {
             _ => return Err(self.unexpected(wanted)),
         };
         self.next();
-        Ok(Expr {
-            kind,
-            span: token.span,
-        })
+        Ok(Expr { kind, span: token.span })
     }
 
     fn parenthesised(&mut self) -> Parsed<Expr> {
         let start = self.next().span;
         if self.at(")") {
-            return Ok(Expr {
-                kind: ExprKind::Unit,
-                span: start.to(self.next().span),
-            });
+            return Ok(Expr { kind: ExprKind::Unit, span: start.to(self.next().span) });
         }
         let mut inner = self.nested(|parser| parser.expression())?;
         inner.span = start.to(self.expect(")", "to close the parenthesis")?);
@@ -121,25 +109,14 @@ impl Parser<'_, '_> {
 
     fn integer(&mut self, negative: bool) -> Parsed<Expr> {
         let token = self.next();
-        let digits: String = token
-            .text
-            .chars()
-            .filter(|character| *character != '_')
-            .collect();
+        let digits: String = token.text.chars().filter(|character| *character != '_').collect();
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             let message = format!("`{}` is no number", shorten(token.text));
             return Err(Diagnostic::new(message, token.span).hint("names start with a letter"));
         }
-        let signed = if negative {
-            format!("-{digits}")
-        } else {
-            digits
-        };
+        let signed = if negative { format!("-{digits}") } else { digits };
         match signed.parse::<i64>() {
-            Ok(value) => Ok(Expr {
-                kind: ExprKind::Int(value),
-                span: token.span,
-            }),
+            Ok(value) => Ok(Expr { kind: ExprKind::Int(value), span: token.span }),
             Err(_) => {
                 let message = format!("`{}` does not fit into 64 bits", shorten(&signed));
                 let hint = format!("integers go from {} to {}", i64::MIN, i64::MAX);

@@ -21,10 +21,8 @@ impl Parser<'_, '_> {
             }
             functions.push(self.function()?);
         }
-        let main = self
-            .signatures
-            .iter_enumerated()
-            .find(|(_, signature)| signature.name == "main");
+        let main =
+            self.signatures.iter_enumerated().find(|(_, signature)| signature.name == "main");
         match main {
             Some((main, _)) => Ok(Program { functions, main }),
             None => Err(Diagnostic::new("there is no `main`", self.peek().span)
@@ -90,21 +88,10 @@ impl Parser<'_, '_> {
         }
         let (name, name_span) = self.name("the function")?;
         let params = self.params()?;
-        let result = if self.accept(":") {
-            self.ty()?
-        } else {
-            Type::Unit
-        };
+        let result = if self.accept(":") { self.ty()? } else { Type::Unit };
         let body = self.block(false)?;
         let variables = std::mem::take(&mut self.variables);
-        Ok(Function {
-            name,
-            params,
-            result,
-            variables,
-            body,
-            span: start.to(name_span),
-        })
+        Ok(Function { name, params, result, variables, body, span: start.to(name_span) })
     }
 
     fn params(&mut self) -> Parsed<Vec<crate::index::VarId>> {
@@ -125,18 +112,12 @@ impl Parser<'_, '_> {
 
     /// The function of a name that is called.
     pub(super) fn called(&self, name: &str, span: Span) -> Parsed<FuncId> {
-        let found = self
-            .signatures
-            .iter_enumerated()
-            .find(|(_, signature)| signature.name == name);
+        let found = self.signatures.iter_enumerated().find(|(_, signature)| signature.name == name);
         if let Some((function, _)) = found {
             return Ok(function);
         }
         let diagnostic = Diagnostic::new(format!("there is no function `{}`", shorten(name)), span);
-        let known = self
-            .signatures
-            .iter()
-            .map(|signature| signature.name.as_str());
+        let known = self.signatures.iter().map(|signature| signature.name.as_str());
         Err(match closest(name, known) {
             Some(near) => diagnostic.hint(format!("did you mean `{near}`?")),
             None => diagnostic.hint(format!("write `fn {}(…) {{ … }}`", shorten(name))),

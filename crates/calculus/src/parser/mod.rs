@@ -243,11 +243,7 @@ impl<'text> Parser<'text, '_> {
     }
 
     fn introduce(&mut self, name: SmolStr, ty: Option<Type>, span: Span) -> VarId {
-        let var = self.variables.push(Variable {
-            name: name.clone(),
-            ty,
-            span,
-        });
+        let var = self.variables.push(Variable { name: name.clone(), ty, span });
         self.scope.introduce(name, var);
         var
     }
@@ -265,8 +261,6 @@ fn shorten(text: &str) -> String {
 impl Program {
     /// The function with this name.
     pub fn function(&self, name: &str) -> Option<(FuncId, &Function)> {
-        self.functions
-            .iter_enumerated()
-            .find(|(_, function)| function.name == name)
+        self.functions.iter_enumerated().find(|(_, function)| function.name == name)
     }
 }

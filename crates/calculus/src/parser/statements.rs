@@ -61,10 +61,7 @@ impl Parser<'_, '_> {
         self.operators = 0;
         let kind = self.statement_kind()?;
         let end = self.tokens[self.position.saturating_sub(1)].span;
-        Ok(Stmt {
-            kind,
-            span: start.to(end),
-        })
+        Ok(Stmt { kind, span: start.to(end) })
     }
 
     fn statement_kind(&mut self) -> Parsed<StmtKind> {
@@ -83,23 +80,15 @@ impl Parser<'_, '_> {
             }
             "get" => {
                 let channel = self.get()?;
-                Ok(StmtKind::Get {
-                    channel,
-                    value: None,
-                    ok: None,
-                })
+                Ok(StmtKind::Get { channel, value: None, ok: None })
             }
             "close" => {
                 self.next();
-                Ok(StmtKind::Close {
-                    channel: self.operand()?,
-                })
+                Ok(StmtKind::Close { channel: self.operand()? })
             }
             "abandon" => {
                 self.next();
-                Ok(StmtKind::Abandon {
-                    channel: self.operand()?,
-                })
+                Ok(StmtKind::Abandon { channel: self.operand()? })
             }
             "select" => self.select(),
             "spawn" => self.spawn(),
@@ -115,18 +104,13 @@ impl Parser<'_, '_> {
             "wait" => self.sync(SyncOp::Wait),
             "add" => {
                 self.next();
-                Ok(StmtKind::Add {
-                    group: self.operand()?,
-                    amount: self.expression()?,
-                })
+                Ok(StmtKind::Add { group: self.operand()?, amount: self.expression()? })
             }
             "panic" => self.panic(),
             "return" => self.return_(),
             "observe" => {
                 self.next();
-                Ok(StmtKind::Observe {
-                    value: self.expression()?,
-                })
+                Ok(StmtKind::Observe { value: self.expression()? })
             }
             _ => self.assignment_or_call(),
         }
@@ -140,11 +124,7 @@ impl Parser<'_, '_> {
         let capacity = self.capacity()?;
         let ty = Type::Chan(Box::new(element.clone()));
         let var = self.fresh(name, Some(ty), span)?;
-        Ok(StmtKind::NewChannel {
-            var,
-            element,
-            capacity,
-        })
+        Ok(StmtKind::NewChannel { var, element, capacity })
     }
 
     fn capacity(&mut self) -> Parsed<Capacity> {
@@ -206,24 +186,16 @@ impl Parser<'_, '_> {
 
     fn sync(&mut self, op: SyncOp) -> Parsed<StmtKind> {
         self.next();
-        Ok(StmtKind::Sync {
-            op,
-            target: self.operand()?,
-        })
+        Ok(StmtKind::Sync { op, target: self.operand()? })
     }
 
     fn panic(&mut self) -> Parsed<StmtKind> {
         self.next();
         let token = self.next();
         if token.kind != TokenKind::Text {
-            return Err(Diagnostic::new(
-                "expected a reason in quotes after `panic`",
-                token.span,
-            ));
+            return Err(Diagnostic::new("expected a reason in quotes after `panic`", token.span));
         }
-        Ok(StmtKind::Panic {
-            message: unescape(token.text, token.span)?,
-        })
+        Ok(StmtKind::Panic { message: unescape(token.text, token.span)? })
     }
 
     fn return_(&mut self) -> Parsed<StmtKind> {
@@ -241,11 +213,7 @@ impl Parser<'_, '_> {
                 Diagnostic::new(message, token.span).hint("`return` ends a function or process")
             );
         }
-        Ok(if token.text == "break" {
-            StmtKind::Break
-        } else {
-            StmtKind::Continue
-        })
+        Ok(if token.text == "break" { StmtKind::Break } else { StmtKind::Continue })
     }
 
     fn spawn(&mut self) -> Parsed<StmtKind> {
@@ -258,20 +226,11 @@ impl Parser<'_, '_> {
             let call = self.call(None);
             self.scope.close();
             let span = start.to(self.tokens[self.position - 1].span);
-            let body = Block {
-                statements: vec![Stmt { kind: call?, span }],
-            };
+            let body = Block { statements: vec![Stmt { kind: call?, span }] };
             StmtKind::Spawn { name: None, body }
         } else {
-            let name = if named {
-                Some(self.name("the process")?.0)
-            } else {
-                None
-            };
-            StmtKind::Spawn {
-                name,
-                body: self.block(true)?,
-            }
+            let name = if named { Some(self.name("the process")?.0) } else { None };
+            StmtKind::Spawn { name, body: self.block(true)? }
         };
         self.loops = outer_loops;
         Ok(kind)
@@ -282,11 +241,7 @@ impl Parser<'_, '_> {
         let condition = self.expression()?;
         let then = self.block(false)?;
         if !self.accept("else") {
-            return Ok(StmtKind::If {
-                condition,
-                then,
-                otherwise: None,
-            });
+            return Ok(StmtKind::If { condition, then, otherwise: None });
         }
         let otherwise = if self.at("if") {
             let statement = self.nested(|parser| {
@@ -295,17 +250,11 @@ impl Parser<'_, '_> {
                 parser.scope.close();
                 statement
             })?;
-            Block {
-                statements: vec![statement],
-            }
+            Block { statements: vec![statement] }
         } else {
             self.block(false)?
         };
-        Ok(StmtKind::If {
-            condition,
-            then,
-            otherwise: Some(otherwise),
-        })
+        Ok(StmtKind::If { condition, then, otherwise: Some(otherwise) })
     }
 
     fn while_loop(&mut self) -> Parsed<StmtKind> {
@@ -338,10 +287,7 @@ impl Parser<'_, '_> {
             if self.at("default") {
                 let token = self.next();
                 if default.is_some() {
-                    return Err(Diagnostic::new(
-                        "a second `default` in one select",
-                        token.span,
-                    ));
+                    return Err(Diagnostic::new("a second `default` in one select", token.span));
                 }
                 default = Some(self.block(false)?);
             } else {
@@ -354,20 +300,12 @@ impl Parser<'_, '_> {
     fn case(&mut self) -> Parsed<Case> {
         let start = self.peek().span;
         if self.accept("timeout") {
-            return Ok(Case {
-                op: CaseOp::Timeout,
-                body: self.block(false)?,
-                span: start,
-            });
+            return Ok(Case { op: CaseOp::Timeout, body: self.block(false)?, span: start });
         }
         if self.at("put") {
             let (channel, value) = self.put()?;
             let op = CaseOp::Put { channel, value };
-            return Ok(Case {
-                op,
-                body: self.block(false)?,
-                span: start,
-            });
+            return Ok(Case { op, body: self.block(false)?, span: start });
         }
         let targets = self.targets()?;
         if !self.at("get") {
@@ -382,11 +320,7 @@ impl Parser<'_, '_> {
             Ok(())
         })?;
         let (value, ok) = bindings;
-        Ok(Case {
-            op: CaseOp::Get { channel, value, ok },
-            body,
-            span: start,
-        })
+        Ok(Case { op: CaseOp::Get { channel, value, ok }, body, span: start })
     }
 
     /// The names before `=`, if there are any: `x =`, `x, ok =`, `_, ok =`.
@@ -442,14 +376,9 @@ impl Parser<'_, '_> {
         }
         let value = self.expression()?;
         match target {
-            Some((name, span)) => Ok(StmtKind::Assign {
-                var: self.assigned(name, span)?,
-                value,
-            }),
-            None => Err(
-                Diagnostic::new("this value is computed and thrown away", value.span)
-                    .hint("name a variable, or remove the statement"),
-            ),
+            Some((name, span)) => Ok(StmtKind::Assign { var: self.assigned(name, span)?, value }),
+            None => Err(Diagnostic::new("this value is computed and thrown away", value.span)
+                .hint("name a variable, or remove the statement")),
         }
     }
 
@@ -484,11 +413,7 @@ impl Parser<'_, '_> {
             Some((name, span)) => Some(self.assigned(name, span)?),
             None => None,
         };
-        Ok(StmtKind::Call {
-            function,
-            arguments,
-            result,
-        })
+        Ok(StmtKind::Call { function, arguments, result })
     }
 }
 

@@ -1,0 +1,157 @@
+//! Which steps are possible in a state: the offers of all processes against the states of the
+//! objects (the parallel rules of paper 000, Fig. 6, and of paper 003, Fig. 5, for buffers).
+
+use crate::action::{Action, ActionKind, Fault};
+use crate::ast::SyncOp;
+use crate::index::{ObjectId, ProcId};
+use crate::machine::{Cache, Machine, State};
+use crate::menu::{Offer, OfferKind};
+use crate::object::{Channel, Object, Phase};
+use crate::value::Value;
+
+impl Machine {
+    /// Fills `actions` with all possible steps, in the order of the processes and their cases.
+    pub(crate) fn collect_enabled(&self, state: &State, actions: &mut Vec<Action>) {
+        actions.clear();
+        let cache = self.warm_cache(state);
+        for (process, number) in state.processes() {
+            let menu = cache.menu(process, number);
+            for offer in &menu.offers {
+                match offer.kind {
+                    OfferKind::Put => puts(&cache, state, process, offer, actions),
+                    OfferKind::Default => {
+                        if !menu.offers.iter().any(|other| rules_out_default(&cache, state, other))
+                        {
+                            actions.push(alone(ActionKind::Default, process, offer));
+                        }
+                    }
+                    _ => {
+                        if let Some(kind) = single(&cache, state, offer) {
+                            actions.push(alone(kind, process, offer));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn alone(kind: ActionKind, actor: ProcId, offer: &Offer) -> Action {
+    Action { kind, actor, case: offer.case, partner: None, object: offer.object, born: [0, 0] }
+}
+
+fn object_of<'cache>(cache: &'cache Cache, state: &State, object: ObjectId) -> &'cache Object {
+    cache.object(object, state.object(object))
+}
+
+/// All ways in which an offer to send can be taken up.
+fn puts(cache: &Cache, state: &State, actor: ProcId, offer: &Offer, actions: &mut Vec<Action>) {
+    let Some(object) = offer.object else { return };
+    let Object::Channel(channel) = object_of(cache, state, object) else {
+        return;
+    };
+    match channel.phase {
+        Phase::Closed => actions.push(alone(ActionKind::Fault(Fault::SendOnClosed), actor, offer)),
+        Phase::Abandoned => actions.push(alone(ActionKind::PutLost, actor, offer)),
+        Phase::Open if channel.is_rendezvous() => {
+            for (process, number) in state.processes() {
+                if process == actor {
+                    continue;
+                }
+                for other in &cache.menu(process, number).offers {
+                    if other.kind == OfferKind::Get && other.object == offer.object {
+                        let partner = Some((process, other.case));
+                        let kind = ActionKind::Meet;
+                        actions.push(Action { partner, ..alone(kind, actor, offer) });
+                    }
+                }
+            }
+        }
+        Phase::Open if channel.has_room() => actions.push(alone(ActionKind::Put, actor, offer)),
+        Phase::Open => {}
+    }
+}
+
+/// The step that an offer makes possible by itself, if any.
+fn single(cache: &Cache, state: &State, offer: &Offer) -> Option<ActionKind> {
+    match offer.kind {
+        OfferKind::Timeout => return Some(ActionKind::Timeout),
+        OfferKind::Branch => return Some(ActionKind::Branch),
+        _ => {}
+    }
+    match (offer.kind, object_of(cache, state, offer.object?)) {
+        (OfferKind::Get, Object::Channel(channel)) => get(channel),
+        (OfferKind::Close, Object::Channel(channel)) => Some(match channel.phase {
+            Phase::Closed => ActionKind::Fault(Fault::CloseOfClosed),
+            Phase::Open | Phase::Abandoned => ActionKind::Close,
+        }),
+        (OfferKind::Abandon, Object::Channel(channel)) => Some(match channel.phase {
+            Phase::Abandoned => ActionKind::Fault(Fault::AbandonOfAbandoned),
+            Phase::Open | Phase::Closed => ActionKind::Abandon,
+        }),
+        (OfferKind::Sync(op), Object::Mutex(locked)) => match (op, locked) {
+            (SyncOp::Lock, false) => Some(ActionKind::Lock),
+            (SyncOp::Unlock, true) => Some(ActionKind::Unlock),
+            (SyncOp::Unlock, false) => Some(ActionKind::Fault(Fault::UnlockOfUnlocked)),
+            _ => None,
+        },
+        (OfferKind::Announce, Object::RwMutex { announced, .. }) => {
+            (!announced).then_some(ActionKind::Announce)
+        }
+        (OfferKind::Sync(op), Object::RwMutex { readers, announced, writing }) => {
+            rwmutex(op, *readers, *announced, *writing)
+        }
+        (OfferKind::Sync(SyncOp::Wait), Object::WaitGroup(counter)) => {
+            (*counter == 0).then_some(ActionKind::Wait)
+        }
+        (OfferKind::Add, Object::WaitGroup(counter)) => {
+            let Value::Int(amount) = offer.value else {
+                return None;
+            };
+            Some(if counter.saturating_add(amount) < 0 {
+                ActionKind::Fault(Fault::NegativeCounter)
+            } else {
+                ActionKind::Add
+            })
+        }
+        _ => None,
+    }
+}
+
+fn get(channel: &Channel) -> Option<ActionKind> {
+    match channel.phase {
+        Phase::Abandoned => Some(ActionKind::Fault(Fault::GetOnAbandoned)),
+        _ if !channel.messages.is_empty() => Some(ActionKind::Get),
+        Phase::Closed => Some(ActionKind::GetClosed),
+        Phase::Open => None,
+    }
+}
+
+/// A writer that has announced itself keeps readers out, and waits for those inside.
+fn rwmutex(op: SyncOp, readers: u32, announced: bool, writing: bool) -> Option<ActionKind> {
+    match op {
+        SyncOp::Lock => (readers == 0 && !writing).then_some(ActionKind::Lock),
+        SyncOp::Unlock if writing => Some(ActionKind::Unlock),
+        SyncOp::Unlock => Some(ActionKind::Fault(Fault::UnlockOfUnlockedRw)),
+        SyncOp::RLock => (!announced).then_some(ActionKind::ReadLock),
+        SyncOp::RUnlock if readers > 0 => Some(ActionKind::ReadUnlock),
+        SyncOp::RUnlock => Some(ActionKind::Fault(Fault::RUnlockOfUnlocked)),
+        SyncOp::Done | SyncOp::Wait => None,
+    }
+}
+
+/// Is this case surely ready, so that the default cannot be taken? A partner for a rendezvous may
+/// always be just about to arrive, so that never counts.
+fn rules_out_default(cache: &Cache, state: &State, offer: &Offer) -> bool {
+    let Some(object) = offer.object else {
+        return false;
+    };
+    let Object::Channel(channel) = object_of(cache, state, object) else {
+        return false;
+    };
+    match offer.kind {
+        OfferKind::Put => channel.phase != Phase::Open || channel.has_room(),
+        OfferKind::Get => get(channel).is_some(),
+        _ => false,
+    }
+}

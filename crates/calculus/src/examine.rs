@@ -1,0 +1,199 @@
+//! A program's verdict and outcomes, by whichever engine.
+
+use std::sync::atomic::AtomicBool;
+
+use strait_explore::{
+    Bounds, Coverage, Found, Limits, Report, StateOptions, bounded, cycles, dpor, pct_parallel,
+    random_parallel, states,
+};
+
+use crate::action::Action;
+use crate::ast::Program;
+use crate::machine::{Machine, Recording};
+use crate::outcome::{Outcome, Verdict};
+
+/// How to search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// Every state once.
+    States {
+        /// With partial-order reduction?
+        reduce: bool,
+        /// Taking interchangeable processes for equal?
+        symmetry: bool,
+    },
+    /// Every execution up to equivalence, optimally.
+    Dpor,
+    /// Executions within bounds.
+    Bounded(Bounds),
+    /// So many random executions.
+    Random {
+        /// Which.
+        seed: u64,
+        /// How many.
+        runs: u64,
+    },
+    /// So many executions with random priorities.
+    Pct {
+        /// Which.
+        seed: u64,
+        /// How many.
+        runs: u64,
+        /// The depth of bugs aimed at.
+        depth: u32,
+    },
+}
+
+/// What to search for, how, and within which limits.
+#[derive(Clone, Debug)]
+pub struct ExamineOptions<'a> {
+    /// The engine.
+    pub engine: Engine,
+    /// Should outcomes tell what was seen? Otherwise only how executions end.
+    pub outcomes: bool,
+    /// Search threads.
+    pub threads: usize,
+    /// Bytes that the search may use.
+    pub memory: usize,
+    /// States that the search may visit.
+    pub max_states: u64,
+    /// Steps that a single execution may have, in the engines that follow executions.
+    pub max_length: usize,
+    /// Set from outside to end the search early.
+    pub stop: Option<&'a AtomicBool>,
+}
+
+impl Default for ExamineOptions<'_> {
+    fn default() -> Self {
+        ExamineOptions {
+            engine: Engine::States { reduce: true, symmetry: false },
+            outcomes: true,
+            threads: 1,
+            memory: 2 << 30,
+            max_states: u64::MAX,
+            max_length: 100_000,
+            stop: None,
+        }
+    }
+}
+
+/// What is known about a program after a search.
+#[derive(Debug)]
+pub struct Examination {
+    /// The worst that can happen, as far as was seen.
+    pub verdict: Verdict,
+    /// How much that speaks for.
+    pub coverage: Coverage,
+    /// Each distinct outcome with one way to it.
+    pub outcomes: Vec<Found<Outcome, Action>>,
+    /// A way to what the verdict says, unless the program always terminates. For an endless
+    /// execution, the way into the cycle.
+    pub trace: Option<Vec<Action>>,
+    /// Distinct states visited.
+    pub states: u64,
+    /// Steps performed.
+    pub transitions: u64,
+    /// Complete executions, or final states.
+    pub executions: u64,
+    /// Bytes used for states.
+    pub bytes: usize,
+    /// The machine whose actions the traces are made of.
+    pub machine: Machine,
+}
+
+/// Searches the behaviours of a checked program.
+pub fn examine(program: &Program, options: &ExamineOptions<'_>) -> Examination {
+    let symmetry = matches!(options.engine, Engine::States { symmetry: true, .. });
+    let machine = match options.outcomes {
+        true => Machine::for_outcomes(program, symmetry),
+        false => Machine::with_symmetry(program, Recording::Nothing, symmetry),
+    };
+    let (report, bytes) = search(&machine, options);
+    let mut examination = Examination {
+        verdict: Verdict::Terminates,
+        coverage: report.coverage,
+        outcomes: report.found,
+        trace: None,
+        states: report.states,
+        transitions: report.transitions,
+        executions: report.executions,
+        bytes,
+        machine,
+    };
+    examination.judge_outcomes();
+    if matches!(options.engine, Engine::States { .. }) && !examination.machine.code().always_ends {
+        examination.judge_cycles(options);
+    }
+    examination
+}
+
+/// The verdict of a checked program, by the reduced search over states, single-threaded.
+pub fn verdict(program: &Program) -> (Verdict, Coverage) {
+    let options = ExamineOptions { outcomes: false, ..Default::default() };
+    let examination = examine(program, &options);
+    (examination.verdict, examination.coverage)
+}
+
+fn state_options<'a>(options: &ExamineOptions<'a>, reduce: bool) -> StateOptions<'a> {
+    StateOptions {
+        reduce,
+        threads: options.threads,
+        memory: options.memory,
+        max_states: options.max_states,
+        stop: options.stop,
+    }
+}
+
+fn search(machine: &Machine, options: &ExamineOptions<'_>) -> (Report<Outcome, Action>, usize) {
+    let limits =
+        Limits { length: Some(options.max_length), stop: options.stop, ..Limits::default() };
+    match &options.engine {
+        Engine::States { reduce, .. } => {
+            let found = states(machine, &state_options(options, *reduce));
+            (found.report, found.bytes)
+        }
+        Engine::Dpor => (dpor(machine, &limits), 0),
+        Engine::Bounded(bounds) => (bounded(machine, bounds, &limits), 0),
+        Engine::Random { seed, runs } => {
+            (random_parallel(machine, *seed, *runs, options.threads, &limits), 0)
+        }
+        Engine::Pct { seed, runs, depth } => {
+            (pct_parallel(machine, *seed, *runs, *depth, options.threads, &limits), 0)
+        }
+    }
+}
+
+impl Examination {
+    /// The verdict that the outcomes give, and a way to it.
+    fn judge_outcomes(&mut self) {
+        let worst = self.outcomes.iter().max_by_key(|found| found.outcome.verdict);
+        if let Some(worst) = worst.filter(|found| found.outcome.verdict > Verdict::Terminates) {
+            self.verdict = worst.outcome.verdict;
+            self.trace = Some(worst.trace.clone());
+        }
+        let limit = self.outcomes.iter().find_map(|found| found.outcome.limit.as_ref());
+        if let Some((process, what)) = limit {
+            self.coverage = Coverage::Bounded(format!("too many {what} in {process}"));
+        }
+    }
+
+    /// What endless executions add.
+    fn judge_cycles(&mut self, options: &ExamineOptions<'_>) {
+        // Histories grow for ever in a loop, but they do not matter here.
+        let plain = self.machine.without_recording();
+        let found = cycles(&plain, &state_options(options, false));
+        if self.coverage == Coverage::Exhaustive {
+            self.coverage = found.coverage;
+        }
+        let ways = [
+            (Verdict::Leak, found.stuck.map(|(_, way)| way)),
+            (Verdict::Diverges, found.divergence),
+        ];
+        for (verdict, way) in ways {
+            if let Some(way) = way.filter(|_| self.verdict < verdict) {
+                self.verdict = verdict;
+                self.trace = plain.translate(&way, &self.machine);
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! A program that runs: the tables that number its states, and for each search thread a cache of
+//! what it has looked up, so that a step is a few look-ups and no evaluation.
+//!
+//! Between two visible operations a process runs by itself (see `local`); creating channels and
+//! spawning belong to that, since nobody else can notice them. A panic stops its process for good
+//! and lets the others run on: every panic that can come first is then found in some final state.
+
+use std::cell::{Ref, RefCell};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
+
+use crate::ast::Program;
+use crate::code::Code;
+use crate::compile::compile;
+use crate::index::{Idx, ObjectId, ProcId};
+use crate::menu::Menu;
+use crate::moves::{Move, Stimulus, Treatment};
+use crate::object::Object;
+use crate::observation::Observation;
+use crate::tables::Tables;
+
+/// How much of an execution becomes part of its outcome.
+#[derive(Clone, Debug)]
+pub enum Recording {
+    /// Nothing: only the verdict matters.
+    Nothing,
+    /// What `observe` statements say.
+    Observed,
+    /// Every message, choice and `observe`.
+    Everything,
+    /// Nothing, and steps that contradict this observation do not exist.
+    Against(Arc<Observation>),
+}
+
+/// A state of a running program: for each process and object the number of its state.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct State {
+    pub(crate) procs: SmallVec<[u32; 24]>,
+    pub(crate) objects: SmallVec<[u32; 24]>,
+}
+
+impl State {
+    pub(crate) fn proc(&self, process: ProcId) -> u32 {
+        self.procs.get(process.position()).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn object(&self, object: ObjectId) -> u32 {
+        self.objects.get(object.position()).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn set_proc(&mut self, process: ProcId, number: u32) {
+        set(&mut self.procs, process.position(), number);
+    }
+
+    pub(crate) fn set_object(&mut self, object: ObjectId, number: u32) {
+        set(&mut self.objects, object.position(), number);
+    }
+
+    /// The processes that exist, each with the number of its state.
+    pub(crate) fn processes(&self) -> impl Iterator<Item = (ProcId, u32)> + '_ {
+        let numbered = self.procs.iter().enumerate().filter(|(_, number)| **number != 0);
+        numbered.map(|(position, number)| (ProcId::new(position), *number))
+    }
+}
+
+fn set(row: &mut SmallVec<[u32; 24]>, position: usize, number: u32) {
+    if row.len() <= position {
+        row.resize(position + 1, 0);
+    }
+    row[position] = number;
+}
+
+/// A program that runs. Clones share the tables.
+#[derive(Debug)]
+pub struct Machine {
+    pub(crate) shared: Arc<Shared>,
+    cache: RefCell<Cache>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) code: Arc<Code>,
+    pub(crate) recording: Recording,
+    pub(crate) symmetry: bool,
+    tables: Mutex<Tables>,
+}
+
+/// What one search thread has looked up.
+#[derive(Debug, Default)]
+pub(crate) struct Cache {
+    menus: Vec<Vec<Option<Box<Menu>>>>,
+    objects: Vec<Vec<Option<Box<Object>>>>,
+    pub(crate) moves: HashMap<(ProcId, u32, Stimulus), Box<Move>, FxBuildHasher>,
+    births: Vec<Arc<[ProcId]>>,
+    pub(crate) treatments: HashMap<(ObjectId, u32, Treatment), u32, FxBuildHasher>,
+}
+
+impl Clone for Machine {
+    fn clone(&self) -> Self {
+        Machine { shared: Arc::clone(&self.shared), cache: RefCell::default() }
+    }
+}
+
+impl Machine {
+    /// A machine for a checked program.
+    pub fn new(program: &Program, recording: Recording) -> Machine {
+        Machine::with_symmetry(program, recording, false)
+    }
+
+    /// A machine that may take states for equal which differ only in who of several
+    /// interchangeable processes is where.
+    pub fn with_symmetry(program: &Program, recording: Recording, symmetry: bool) -> Machine {
+        Machine::from_code(Arc::new(compile(program)), recording, symmetry)
+    }
+
+    /// A machine for verdicts and outcomes: it records what `observe` says if the program contains
+    /// that, else everything.
+    pub fn for_outcomes(program: &Program, symmetry: bool) -> Machine {
+        let code = Arc::new(compile(program));
+        let recording = if code.observes { Recording::Observed } else { Recording::Everything };
+        Machine::from_code(code, recording, symmetry)
+    }
+
+    /// A machine for the same program that records nothing.
+    pub fn without_recording(&self) -> Machine {
+        Machine::from_code(Arc::clone(&self.shared.code), Recording::Nothing, self.shared.symmetry)
+    }
+
+    fn from_code(code: Arc<Code>, recording: Recording, symmetry: bool) -> Machine {
+        let tables = Mutex::new(Tables::new(symmetry));
+        let shared = Arc::new(Shared { code, recording, symmetry, tables });
+        Machine { shared, cache: RefCell::default() }
+    }
+
+    /// The instructions.
+    pub fn code(&self) -> &Code {
+        &self.shared.code
+    }
+
+    pub(crate) fn tables(&self) -> MutexGuard<'_, Tables> {
+        // A panic of another search thread is reported there; the tables stay consistent, because
+        // nothing in them is ever half changed.
+        self.shared.tables.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The cache, with the menus of all processes and the states of all objects of this state in it.
+    pub(crate) fn warm_cache(&self, state: &State) -> Ref<'_, Cache> {
+        let missing = {
+            let cache = self.cache.borrow();
+            !state.processes().all(|(process, number)| cache.has_menu(process, number))
+                || !state.objects.iter().enumerate().all(|(position, number)| {
+                    *number == 0 || cache.has_object(ObjectId::new(position), *number)
+                })
+        };
+        if missing {
+            self.load(state);
+        }
+        self.cache.borrow()
+    }
+
+    fn load(&self, state: &State) {
+        let mut cache = self.cache.borrow_mut();
+        let tables = self.tables();
+        for (process, number) in state.processes() {
+            if !cache.has_menu(process, number)
+                && let Some(local) = tables.local_state(process, number)
+            {
+                let menu = Menu::new(&self.shared.code, local);
+                put(&mut cache.menus, process.position(), number, menu);
+            }
+        }
+        for (position, number) in state.objects.iter().enumerate() {
+            let object = ObjectId::new(position);
+            if *number != 0 && !cache.has_object(object, *number) {
+                let value = tables.object_states[object].value(*number).clone();
+                put(&mut cache.objects, position, *number, value);
+            }
+        }
+    }
+
+    /// The processes of a number that stands for births.
+    pub(crate) fn births(&self, number: u32) -> Arc<[ProcId]> {
+        let mut cache = self.cache.borrow_mut();
+        if cache.births.len() <= number as usize {
+            let tables = self.tables();
+            let known = cache.births.len()..tables.births.len();
+            cache.births.extend(known.map(|number| Arc::clone(tables.births.value(number as u32))));
+        }
+        Arc::clone(&cache.births[number as usize])
+    }
+
+    pub(crate) fn cache_mut(&self) -> std::cell::RefMut<'_, Cache> {
+        self.cache.borrow_mut()
+    }
+}
+
+fn put<T>(rows: &mut Vec<Vec<Option<Box<T>>>>, row: usize, number: u32, value: T) {
+    if rows.len() <= row {
+        rows.resize_with(row + 1, Vec::new);
+    }
+    let row = &mut rows[row];
+    if row.len() <= number as usize {
+        row.resize_with(number as usize + 1, || None);
+    }
+    row[number as usize] = Some(Box::new(value));
+}
+
+impl Cache {
+    fn has_menu(&self, process: ProcId, number: u32) -> bool {
+        self.menus
+            .get(process.position())
+            .is_some_and(|row| matches!(row.get(number as usize), Some(Some(_))))
+    }
+
+    fn has_object(&self, object: ObjectId, number: u32) -> bool {
+        self.objects
+            .get(object.position())
+            .is_some_and(|row| matches!(row.get(number as usize), Some(Some(_))))
+    }
+
+    /// The menu of a process state that [`Machine::warm_cache`] has loaded.
+    pub(crate) fn menu(&self, process: ProcId, number: u32) -> &Menu {
+        self.menus[process.position()][number as usize].as_deref().expect("loaded by warm_cache")
+    }
+
+    /// An object state that [`Machine::warm_cache`] has loaded; absent objects have number 0.
+    pub(crate) fn object(&self, object: ObjectId, number: u32) -> &Object {
+        const ABSENT: &Object = &Object::Absent;
+        if number == 0 {
+            return ABSENT;
+        }
+        self.objects[object.position()][number as usize].as_deref().expect("loaded by warm_cache")
+    }
+}

@@ -1,0 +1,152 @@
+//! What a waiting process offers to do next: its menu, computed once for each local state.
+
+use crate::ast::SyncOp;
+use crate::code::{Code, Instruction, Select, SelectOp};
+use crate::flow::Uses;
+use crate::index::{Idx, ObjectId, VarId};
+use crate::local::{Local, Status};
+use crate::value::{Value, evaluate};
+
+/// One thing a process is ready to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Offer {
+    /// What.
+    pub kind: OfferKind,
+    /// Which case of the select, or branch of the choice.
+    pub case: u16,
+    /// On which object, if any.
+    pub object: Option<ObjectId>,
+    /// The message of a put, the amount of an add.
+    pub value: Value,
+}
+
+/// What a process is ready to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfferKind {
+    /// Send.
+    Put,
+    /// Receive.
+    Get,
+    /// Take the timeout of a select.
+    Timeout,
+    /// Take the default of a select.
+    Default,
+    /// Take a branch of a choice.
+    Branch,
+    /// Close a channel.
+    Close,
+    /// Abandon a channel.
+    Abandon,
+    /// Lock, unlock, wait and the like.
+    Sync(SyncOp),
+    /// Announce a writer.
+    Announce,
+    /// Add to a wait group.
+    Add,
+}
+
+/// All that matters about one local state.
+#[derive(Debug)]
+pub struct Menu {
+    /// What it is ready to do.
+    pub offers: Vec<Offer>,
+    /// Can the process go on at all?
+    pub status: Status,
+    /// What it may ever do, now included, with the objects it knows.
+    pub uses: Vec<(ObjectId, Uses)>,
+    /// May it get to know further objects by messages?
+    pub receives_objects: bool,
+    /// May it create processes or objects?
+    pub creates: bool,
+    /// What it has seen.
+    pub history: u32,
+}
+
+impl Menu {
+    /// The menu of a local state.
+    pub fn new(code: &Code, local: &Local) -> Menu {
+        let mut menu = Menu {
+            offers: offers(code, local),
+            status: local.status.clone(),
+            uses: Vec::new(),
+            receives_objects: false,
+            creates: false,
+            history: local.history,
+        };
+        menu.collect_uses(code, local);
+        menu
+    }
+
+    fn collect_uses(&mut self, code: &Code, local: &Local) {
+        let innermost = local.frames.len().saturating_sub(1);
+        for (depth, frame) in local.frames.iter().enumerate() {
+            let future = if depth == innermost {
+                code.flow.before(frame.pc)
+            } else {
+                code.flow.after_call(frame.pc)
+            };
+            self.receives_objects |= future.receives_objects;
+            self.creates |= future.creates;
+            for (position, value) in frame.variables.iter().enumerate() {
+                let uses = future.uses(VarId::new(position));
+                if let Some(object) = value.object().filter(|_| uses != Uses::NONE) {
+                    match self.uses.iter_mut().find(|(known, _)| *known == object) {
+                        Some((_, known)) => *known = known.with(uses),
+                        None => self.uses.push((object, uses)),
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn offers(code: &Code, local: &Local) -> Vec<Offer> {
+    let Some(pc) = local.pc() else { return vec![] };
+    let variables = local.variables();
+    let one = |kind, target, value| {
+        let object = evaluate(target, variables).object();
+        vec![Offer { kind, case: 0, object, value }]
+    };
+    match &code.instructions[pc] {
+        Instruction::Select(select) => select_offers(select, variables),
+        Instruction::Close(channel) => one(OfferKind::Close, channel, Value::Unit),
+        Instruction::Abandon(channel) => one(OfferKind::Abandon, channel, Value::Unit),
+        Instruction::Choose(targets) => {
+            let branch =
+                |case| Offer { kind: OfferKind::Branch, case, object: None, value: Value::Unit };
+            (0..targets.len() as u16).map(branch).collect()
+        }
+        Instruction::Sync(SyncOp::Done, target) => one(OfferKind::Add, target, Value::Int(-1)),
+        Instruction::Sync(op, target) => one(OfferKind::Sync(*op), target, Value::Unit),
+        Instruction::Announce(target) => one(OfferKind::Announce, target, Value::Unit),
+        Instruction::Add(target, amount) => {
+            one(OfferKind::Add, target, evaluate(amount, variables))
+        }
+        _ => vec![],
+    }
+}
+
+/// The cases of a select that are not on `nil`, and its default.
+fn select_offers(select: &Select, variables: &[Value]) -> Vec<Offer> {
+    let mut offers = Vec::with_capacity(select.cases.len() + 1);
+    for (case, taken) in select.cases.iter().enumerate() {
+        let case = case as u16;
+        let (kind, channel, value) = match &taken.op {
+            SelectOp::Put(channel, value) => (OfferKind::Put, channel, evaluate(value, variables)),
+            SelectOp::Get(channel, ..) => (OfferKind::Get, channel, Value::Unit),
+            SelectOp::Timeout => {
+                let (object, value) = (None, Value::Unit);
+                offers.push(Offer { kind: OfferKind::Timeout, case, object, value });
+                continue;
+            }
+        };
+        if let Some(object) = evaluate(channel, variables).object() {
+            offers.push(Offer { kind, case, object: Some(object), value });
+        }
+    }
+    if select.default.is_some() {
+        let case = select.cases.len() as u16;
+        offers.push(Offer { kind: OfferKind::Default, case, object: None, value: Value::Unit });
+    }
+    offers
+}

@@ -1,0 +1,183 @@
+//! Traces for people: who does what at which place of the text.
+
+use strait_explore::System;
+
+use crate::action::{Action, ActionKind};
+use crate::code::Instruction;
+use crate::index::{FuncId, ObjectId, Pc, ProcId, VarId};
+use crate::local::Status;
+use crate::machine::{Machine, State};
+use crate::moves::Stimulus;
+use crate::span::Span;
+
+/// A process at a place of the text.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The name of the process.
+    pub process: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// One step of a trace.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Who acts, and where.
+    pub actor: Place,
+    /// The receiver of a rendezvous, and where it waits.
+    pub partner: Option<Place>,
+    /// What happens; `None` for what a process does by itself, such as spawning.
+    pub kind: Option<ActionKind>,
+    /// The message that is moved.
+    pub message: Option<String>,
+}
+
+/// A process that waits for ever, and where.
+#[derive(Clone, Debug)]
+pub struct Blocked {
+    /// Which.
+    pub at: Place,
+    /// Has it panicked instead, and why?
+    pub panic: Option<String>,
+}
+
+impl Machine {
+    /// The name of a process for people.
+    pub fn process_name(&self, process: ProcId) -> String {
+        self.tables().name(process)
+    }
+
+    /// The name of an object: the variable that held it first, with a number if there are several.
+    pub fn object_name(&self, object: ObjectId) -> String {
+        let tables = self.tables();
+        let name = |(function, var): (FuncId, VarId)| self.code().variable(function, var);
+        let own = name(tables.holders[object]);
+        match tables.holders.iter().filter(|holder| name(**holder) == own).count() {
+            0 | 1 => own.to_string(),
+            _ => format!("{own}#{}", object.0),
+        }
+    }
+
+    /// An action in one word, for graphs: `meet(main.1,main,c,1)`.
+    pub fn label(&self, state: &State, action: &Action) -> String {
+        let mut parts = vec![self.process_name(action.actor)];
+        parts.extend(action.partner.map(|(partner, _)| self.process_name(partner)));
+        parts.extend(action.object.map(|object| self.object_name(object)));
+        match action.kind {
+            ActionKind::Meet | ActionKind::Put | ActionKind::Get => {
+                parts.push(self.message(state, action).to_string());
+            }
+            ActionKind::Branch | ActionKind::Default | ActionKind::Timeout => {
+                parts.push(action.case.to_string());
+            }
+            _ => {}
+        }
+        format!("{}({})", action.kind.word(), parts.join(","))
+    }
+
+    /// Tells a trace step by step, and who has not finished at its end.
+    pub fn narrate(&self, trace: &[Action]) -> (Vec<Step>, Vec<Blocked>) {
+        let mut steps = Vec::new();
+        self.narrate_performed(&self.first_move().performed, &mut steps);
+        let mut state = self.start();
+        for action in trace {
+            self.narrate_action(&state, action, &mut steps);
+            self.step(&mut state, action);
+        }
+        (steps, self.blocked(&state))
+    }
+
+    fn narrate_performed(&self, performed: &[(ProcId, Pc)], steps: &mut Vec<Step>) {
+        for (process, pc) in performed {
+            let actor =
+                Place { process: self.process_name(*process), span: self.code().origins[*pc].span };
+            steps.push(Step { actor, partner: None, kind: None, message: None });
+        }
+    }
+
+    fn narrate_action(&self, state: &State, action: &Action, steps: &mut Vec<Step>) {
+        let message = self.message(state, action);
+        let moves_message =
+            matches!(action.kind, ActionKind::Meet | ActionKind::Put | ActionKind::Get);
+        steps.push(Step {
+            actor: self.place(state, action.actor, action.case),
+            partner: action.partner.map(|(partner, case)| self.place(state, partner, case)),
+            kind: Some(action.kind),
+            message: moves_message.then(|| message.to_string()),
+        });
+        let mut follow = |process, stimulus| {
+            let done = self.compute_move(process, state.proc(process), stimulus);
+            self.narrate_performed(&done.performed, steps);
+        };
+        follow(action.actor, action.stimulus(message));
+        if let Some((partner, case)) = action.partner {
+            follow(partner, Stimulus::Receive(case, message));
+        }
+    }
+
+    /// Where a process stands; in a select, at one of its cases.
+    fn place(&self, state: &State, process: ProcId, case: u16) -> Place {
+        let tables = self.tables();
+        let pc = tables.local_state(process, state.proc(process)).and_then(|local| local.pc());
+        let span = pc.map_or(Span::NONE, |pc| match &self.code().instructions[pc] {
+            Instruction::Select(select) => {
+                let taken = select.cases.get(case as usize);
+                taken.map_or(self.code().origins[pc].span, |case| case.span)
+            }
+            _ => self.code().origins[pc].span,
+        });
+        Place { process: tables.name(process), span }
+    }
+
+    fn blocked(&self, state: &State) -> Vec<Blocked> {
+        let cache = self.warm_cache(state);
+        let tables = self.tables();
+        let mut blocked = Vec::new();
+        for (process, number) in state.processes() {
+            let (span, panic) = match &cache.menu(process, number).status {
+                Status::Done | Status::Refuted => continue,
+                Status::Waiting => {
+                    let local = tables.local_state(process, number);
+                    let pc = local.and_then(|local| local.pc());
+                    (pc.map_or(Span::NONE, |pc| self.code().origins[pc].span), None)
+                }
+                Status::Panicked(message, pc) => {
+                    (self.code().origins[*pc].span, Some(message.to_string()))
+                }
+                Status::Spinning(pc) | Status::Runaway(_, pc) => {
+                    (self.code().origins[*pc].span, None)
+                }
+            };
+            let order = tables.path_numbers(process);
+            blocked.push((
+                order,
+                Blocked { at: Place { process: tables.name(process), span }, panic },
+            ));
+        }
+        blocked.sort_by(|a, b| a.0.cmp(&b.0));
+        blocked.into_iter().map(|(_, blocked)| blocked).collect()
+    }
+
+    /// A trace of another machine for the same program in terms of this one's processes and
+    /// objects, which may have been numbered in another order. `None` if it cannot be followed.
+    pub fn translate(&self, trace: &[Action], target: &Machine) -> Option<Vec<Action>> {
+        let mut state = target.start();
+        let mut enabled = Vec::new();
+        let mut translated = Vec::new();
+        for action in trace {
+            let wanted = self.identity(action);
+            target.enabled(&mut state, &mut enabled);
+            let found = enabled.iter().find(|other| target.identity(other) == wanted)?;
+            translated.push(*found);
+            target.step(&mut state, found);
+        }
+        Some(translated)
+    }
+
+    /// What an action is, whatever the numbers of its processes.
+    fn identity(&self, action: &Action) -> (ActionKind, Vec<u32>, u16, Option<(Vec<u32>, u16)>) {
+        let tables = self.tables();
+        let partner = action.partner.map(|(partner, case)| (tables.path_numbers(partner), case));
+        (action.kind, tables.path_numbers(action.actor), action.case, partner)
+    }
+}

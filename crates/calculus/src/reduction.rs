@@ -1,0 +1,133 @@
+//! Persistent sets: which of the possible steps suffice in a state.
+//!
+//! Take a set of processes Q such that nobody outside Q will ever do anything that interferes with
+//! what the members of Q are ready to do *now*. Then the possible steps of Q's members form a
+//! persistent set: outsiders can neither enable, disable nor reorder them. Q is found by closure
+//! from one process; the best Q over all starting points is taken. What an outsider may ever do
+//! comes from the data-flow analysis (`flow`).
+
+use smallvec::SmallVec;
+
+use crate::action::Action;
+use crate::flow::Uses;
+use crate::index::{Idx, ObjectId, ProcId};
+use crate::machine::{Cache, Machine, State};
+use crate::menu::{Menu, Offer, OfferKind};
+use crate::object::Object;
+
+/// A set of processes.
+#[derive(Clone, Default, PartialEq)]
+struct ProcSet(SmallVec<[u64; 2]>);
+
+impl ProcSet {
+    fn insert(&mut self, process: ProcId) -> bool {
+        let (word, bit) = (process.position() / 64, 1 << (process.position() % 64));
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        let fresh = self.0[word] & bit == 0;
+        self.0[word] |= bit;
+        fresh
+    }
+
+    fn contains(&self, process: ProcId) -> bool {
+        let (word, bit) = (process.position() / 64, 1 << (process.position() % 64));
+        self.0.get(word).is_some_and(|bits| bits & bit != 0)
+    }
+}
+
+impl Machine {
+    /// Fills `chosen` with the positions of a persistent set of the enabled steps.
+    pub(crate) fn choose_persistent(
+        &self,
+        state: &State,
+        enabled: &[Action],
+        chosen: &mut Vec<usize>,
+    ) {
+        chosen.clear();
+        chosen.extend(0..enabled.len());
+        if enabled.len() <= 1 {
+            return;
+        }
+        let cache = self.warm_cache(state);
+        let crowd = Crowd::new(&cache, state);
+        let mut tried = ProcSet::default();
+        for action in enabled {
+            if chosen.len() == 1 {
+                return;
+            }
+            if !tried.insert(action.actor) {
+                continue;
+            }
+            let members = crowd.closure(action.actor);
+            let inside = |action: &Action| members.contains(action.actor);
+            let count = enabled.iter().filter(|action| inside(action)).count();
+            if count < chosen.len() {
+                chosen.clear();
+                chosen.extend((0..enabled.len()).filter(|position| inside(&enabled[*position])));
+            }
+        }
+    }
+}
+
+/// The processes of a state that can still do something.
+struct Crowd<'a> {
+    cache: &'a Cache,
+    state: &'a State,
+    active: SmallVec<[(ProcId, &'a Menu); 24]>,
+}
+
+impl<'a> Crowd<'a> {
+    fn new(cache: &'a Cache, state: &'a State) -> Self {
+        let menus =
+            state.processes().map(|(process, number)| (process, cache.menu(process, number)));
+        let active = menus.filter(|(_, menu)| !menu.offers.is_empty()).collect();
+        Crowd { cache, state, active }
+    }
+
+    /// The smallest set around a process that outsiders cannot interfere with.
+    fn closure(&self, start: ProcId) -> ProcSet {
+        let mut members = ProcSet::default();
+        members.insert(start);
+        let mut pending: SmallVec<[ProcId; 16]> = SmallVec::from_iter([start]);
+        while let Some(member) = pending.pop() {
+            let Some((_, menu)) = self.active.iter().find(|(process, _)| *process == member) else {
+                continue;
+            };
+            for offer in &menu.offers {
+                let Some(object) = offer.object else { continue };
+                let sensitive = self.sensitive(offer, object);
+                for (process, other) in &self.active {
+                    if !members.contains(*process) && may_touch(other, object, sensitive) {
+                        members.insert(*process);
+                        pending.push(*process);
+                    }
+                }
+            }
+        }
+        members
+    }
+
+    /// What others must not do with the object while this offer stands.
+    fn sensitive(&self, offer: &Offer, object: ObjectId) -> Uses {
+        let rendezvous = match self.cache.object(object, self.state.object(object)) {
+            Object::Channel(channel) => channel.is_rendezvous(),
+            _ => false,
+        };
+        match offer.kind {
+            // Two senders on a rendezvous do not disturb each other: their receivers do.
+            OfferKind::Put if rendezvous => Uses::GET.with(Uses::CLOSE),
+            OfferKind::Get if rendezvous => Uses::PUT.with(Uses::CLOSE),
+            OfferKind::Put | OfferKind::Get | OfferKind::Close | OfferKind::Abandon => {
+                Uses::PUT.with(Uses::GET).with(Uses::CLOSE)
+            }
+            _ => Uses::LOCK,
+        }
+    }
+}
+
+/// May the process ever do one of these things with the object?
+fn may_touch(menu: &Menu, object: ObjectId, uses: Uses) -> bool {
+    menu.receives_objects
+        || menu.uses.iter().any(|(known, may)| *known == object && may.meets(uses))
+}

@@ -1,0 +1,4 @@
+//! One file a subcommand: its arguments, help and handler together.
+
+pub mod completions;
+pub mod explore;

@@ -1,0 +1,121 @@
+//! How Strait talks to people: results on stdout, everything else on stderr, colours on terminals.
+
+use std::fmt::Display;
+use std::io::{IsTerminal, Write};
+
+use clap::ValueEnum;
+
+/// How a subcommand ended, if it did not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Nothing was found.
+    Clean,
+    /// Something was found.
+    Found,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// A colour, as far as we use them.
+#[derive(Clone, Copy, Debug)]
+pub enum Paint {
+    /// Good news.
+    Green,
+    /// Bad news.
+    Red,
+    /// Something to look at.
+    Yellow,
+    /// Important.
+    Bold,
+    /// Less important.
+    Dim,
+}
+
+/// Where and how to print.
+#[derive(Debug)]
+pub struct Ui {
+    /// One JSON document on stdout and nothing else there?
+    pub json: bool,
+    /// Results only?
+    pub quiet: bool,
+    /// How much more to tell.
+    pub verbose: u8,
+    color: bool,
+}
+
+impl Ui {
+    /// From the flags.
+    pub fn new(json: bool, quiet: bool, verbose: u8, color: Color) -> Ui {
+        let color = match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+        };
+        Ui { json, quiet, verbose, color }
+    }
+
+    /// A line of the result.
+    pub fn line(&self, text: impl Display) -> anyhow::Result<()> {
+        writeln!(std::io::stdout().lock(), "{text}")?;
+        Ok(())
+    }
+
+    /// Text of the result, as it is.
+    pub fn raw(&self, text: impl Display) -> anyhow::Result<()> {
+        write!(std::io::stdout().lock(), "{text}")?;
+        Ok(())
+    }
+
+    /// A remark beside the result, on stderr.
+    pub fn note(&self, text: impl Display) {
+        if !self.quiet {
+            eprintln!("{text}");
+        }
+    }
+
+    /// The JSON document.
+    pub fn document(&self, document: &serde_json::Value) -> anyhow::Result<()> {
+        let mut stdout = std::io::stdout().lock();
+        serde_json::to_writer_pretty(&mut stdout, document)?;
+        writeln!(stdout)?;
+        Ok(())
+    }
+
+    /// Says why a subcommand failed.
+    pub fn failure(&self, error: &anyhow::Error) {
+        let text = format!("{error:#}");
+        // Diagnostics about a program come with their own heading.
+        let heading = if text.starts_with("error: ") { "" } else { "error: " };
+        eprintln!("{heading}{}", text.trim_end());
+    }
+
+    /// Text in a colour, if colours are wanted.
+    pub fn paint(&self, paint: Paint, text: impl Display) -> String {
+        let code = match paint {
+            Paint::Green => "32",
+            Paint::Red => "31",
+            Paint::Yellow => "33",
+            Paint::Bold => "1",
+            Paint::Dim => "2",
+        };
+        if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
+    }
+}
+
+/// Did the reader of our output go away? That is no failure.
+pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let io = cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+        let json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+        io.or(json) == Some(std::io::ErrorKind::BrokenPipe)
+    })
+}

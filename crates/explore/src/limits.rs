@@ -1,0 +1,84 @@
+//! Where a stateless search may stop before it is done, and the honest word for having stopped.
+//!
+//! Every strategy takes the same [`Limits`]; what was hit is remembered in a [`Meter`], which turns
+//! into the [`Coverage`] of the report. Nothing stops silently.
+
+use std::fmt::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::coverage::Coverage;
+
+/// When a stateless search gives up. The default has no limit.
+#[derive(Clone, Copy, Default)]
+pub struct Limits<'a> {
+    /// Stop after so many executions.
+    pub executions: Option<u64>,
+    /// Cut an execution after so many steps.
+    pub length: Option<usize>,
+    /// Stop as soon as possible once this is true (Ctrl-C).
+    pub stop: Option<&'a AtomicBool>,
+    /// Called after each execution with the number of executions so far.
+    pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
+}
+
+/// Which limits a search ran into.
+#[derive(Default)]
+pub(crate) struct Meter {
+    executions: Option<u64>,
+    length: Option<usize>,
+    interrupted: bool,
+    bounds: Option<String>,
+}
+
+impl Meter {
+    /// Is this execution too long to go on? Remembers it.
+    pub(crate) fn cuts(&mut self, limits: &Limits<'_>, length: usize) -> bool {
+        let cut = limits.length.filter(|&limit| length >= limit);
+        self.length = self.length.or(cut);
+        cut.is_some()
+    }
+
+    /// Tells the progress of a search and whether it has to stop although there is more to do.
+    pub(crate) fn stops(&mut self, limits: &Limits<'_>, executions: u64) -> bool {
+        if let Some(limit) = limits.executions.filter(|&limit| executions >= limit) {
+            self.executions = Some(limit);
+            return true;
+        }
+        self.interrupted(limits)
+    }
+
+    /// Has somebody asked to stop?
+    pub(crate) fn interrupted(&mut self, limits: &Limits<'_>) -> bool {
+        let stop = limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+        self.interrupted |= stop;
+        stop
+    }
+
+    /// Something was left out because of the bounds that the text names.
+    pub(crate) fn bounded_by(&mut self, bounds: String) {
+        self.bounds = Some(bounds);
+    }
+
+    /// The word for what was left out.
+    pub(crate) fn coverage(&self) -> Coverage {
+        let mut by = String::new();
+        let mut add = |text: &str| {
+            let comma = if by.is_empty() { "" } else { ", " };
+            // Writing into a string cannot fail.
+            let _ = write!(by, "{comma}{text}");
+        };
+        if self.interrupted {
+            add("interrupted");
+        }
+        if let Some(executions) = self.executions {
+            add(&format!("{executions} executions"));
+        }
+        if let Some(length) = self.length {
+            add(&format!("executions of at most {length} steps"));
+        }
+        if let Some(bounds) = &self.bounds {
+            add(bounds);
+        }
+        if by.is_empty() { Coverage::Exhaustive } else { Coverage::Bounded(by) }
+    }
+}
