@@ -4,6 +4,7 @@ use smol_str::SmolStr;
 
 use crate::ast::{Capacity, Expr, LockKind, SyncOp, Type};
 use crate::flow::Flow;
+use crate::guards::Guards;
 use crate::index::{FuncId, IndexVec, Pc, VarId};
 use crate::span::Span;
 
@@ -20,8 +21,12 @@ pub struct Code {
     pub main: FuncId,
     /// What may happen later, for each instruction.
     pub flow: Flow,
+    /// What must have happened before an operation, for each instruction.
+    pub guards: Guards,
     /// Does the program contain `observe`?
     pub observes: bool,
+    /// Is there anything in it that can panic?
+    pub may_panic: bool,
     /// Is there neither a loop nor recursion, so that every execution ends?
     pub always_ends: bool,
 }

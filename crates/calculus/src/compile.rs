@@ -3,6 +3,7 @@
 use crate::ast::{Block, CaseOp, Expr, ExprKind, Program, Stmt, StmtKind, SyncOp, Type};
 use crate::code::{Code, FunctionCode, Instruction, Origin, Select, SelectCase, SelectOp};
 use crate::flow;
+use crate::guards;
 use crate::index::{FuncId, IndexVec, Pc};
 use crate::span::Span;
 
@@ -25,12 +26,30 @@ pub fn compile(program: &Program) -> Code {
         functions,
         main: program.main,
         flow: flow::Flow::default(),
+        guards: guards::Guards::default(),
         observes: compiler.observes,
+        may_panic: false,
         always_ends: !compiler.has_loops,
     };
+    code.may_panic = code.instructions.iter().any(may_panic);
     code.always_ends &= !flow::is_recursive(&code);
     code.flow = flow::analyse(&code);
+    code.guards = guards::analyse(&code);
     code
+}
+
+/// Can the instruction panic, or make another one panic?
+fn may_panic(instruction: &Instruction) -> bool {
+    match instruction {
+        Instruction::Panic(_)
+        | Instruction::Close(_)
+        | Instruction::Abandon(_)
+        | Instruction::Add(..) => true,
+        Instruction::Sync(op, _) => {
+            matches!(op, SyncOp::Unlock | SyncOp::RUnlock | SyncOp::Done)
+        }
+        _ => false,
+    }
 }
 
 struct Compiler<'a> {

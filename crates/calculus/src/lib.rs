@@ -11,6 +11,7 @@ mod enabled;
 mod examine;
 mod explain;
 mod flow;
+mod guards;
 mod index;
 pub mod lambda_chan;
 mod lexer;

@@ -129,6 +129,12 @@ impl Machine {
         Machine::from_code(Arc::clone(&self.shared.code), Recording::Nothing, self.shared.symmetry)
     }
 
+    /// A machine for the same program, recording the same, that has seen nothing yet.
+    pub fn fresh(&self) -> Machine {
+        let shared = &self.shared;
+        Machine::from_code(Arc::clone(&shared.code), shared.recording.clone(), shared.symmetry)
+    }
+
     fn from_code(code: Arc<Code>, recording: Recording, symmetry: bool) -> Machine {
         let tables = Mutex::new(Tables::new(symmetry));
         let shared = Arc::new(Shared { code, recording, symmetry, tables });

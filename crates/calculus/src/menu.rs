@@ -1,9 +1,12 @@
 //! What a waiting process offers to do next: its menu, computed once for each local state.
 
+use smallvec::SmallVec;
+
 use crate::ast::SyncOp;
 use crate::code::{Code, Instruction, Select, SelectOp};
 use crate::flow::Uses;
-use crate::index::{Idx, ObjectId, VarId};
+use crate::guards::Operations;
+use crate::index::{Idx, ObjectId, Pc, VarId};
 use crate::local::{Local, Status};
 use crate::value::{Value, evaluate};
 
@@ -45,6 +48,17 @@ pub enum OfferKind {
     Add,
 }
 
+/// An operation that comes only after others.
+#[derive(Debug)]
+pub struct Guarded {
+    /// On which object.
+    pub object: ObjectId,
+    /// [`Uses::PUT`] or [`Uses::GET`].
+    pub op: Uses,
+    /// What comes before on every way.
+    pub after: SmallVec<[(ObjectId, Uses); 2]>,
+}
+
 /// All that matters about one local state.
 #[derive(Debug)]
 pub struct Menu {
@@ -54,6 +68,8 @@ pub struct Menu {
     pub status: Status,
     /// What it may ever do, now included, with the objects it knows.
     pub uses: Vec<(ObjectId, Uses)>,
+    /// For puts and gets among those: what it must have done before, on rendezvous channels.
+    pub guards: Vec<Guarded>,
     /// May it get to know further objects by messages?
     pub receives_objects: bool,
     /// May it create processes or objects?
@@ -69,6 +85,7 @@ impl Menu {
             offers: offers(code, local),
             status: local.status.clone(),
             uses: Vec::new(),
+            guards: Vec::new(),
             receives_objects: false,
             creates: false,
             history: local.history,
@@ -87,16 +104,47 @@ impl Menu {
             };
             self.receives_objects |= future.receives_objects;
             self.creates |= future.creates;
+            let start = if depth == innermost { frame.pc } else { Pc(frame.pc.0 + 1) };
             for (position, value) in frame.variables.iter().enumerate() {
-                let uses = future.uses(VarId::new(position));
+                let var = VarId::new(position);
+                let uses = future.uses(var);
                 if let Some(object) = value.object().filter(|_| uses != Uses::NONE) {
                     match self.uses.iter_mut().find(|(known, _)| *known == object) {
                         Some((_, known)) => *known = known.with(uses),
                         None => self.uses.push((object, uses)),
                     }
+                    for op in [Uses::PUT, Uses::GET] {
+                        if uses.meets(op) {
+                            let before = code.guards.before(start, var, op);
+                            self.guard(object, op, before, &frame.variables);
+                        }
+                    }
                 }
             }
         }
+    }
+}
+
+impl Menu {
+    /// The operation may also be reached on a way with only these operations before it.
+    fn guard(&mut self, object: ObjectId, op: Uses, before: Operations, variables: &[Value]) {
+        let after = before.iter().filter_map(|guard| {
+            let value = variables.get(guard.var().position())?;
+            Some((value.object()?, guard.op()))
+        });
+        match self.guards.iter_mut().find(|known| known.object == object && known.op == op) {
+            Some(known) => {
+                let after: SmallVec<[(ObjectId, Uses); 2]> = after.collect();
+                known.after.retain(|guard| after.contains(guard));
+            }
+            None => self.guards.push(Guarded { object, op, after: after.collect() }),
+        }
+    }
+
+    /// What must come before the operation.
+    pub fn before(&self, object: ObjectId, op: Uses) -> &[(ObjectId, Uses)] {
+        let known = self.guards.iter().find(|known| known.object == object && known.op == op);
+        known.map_or(&[], |known| &known.after)
     }
 }
 

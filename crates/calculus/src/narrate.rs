@@ -58,19 +58,13 @@ impl Machine {
         }
     }
 
-    /// An action in one word, for graphs: `meet(main.1,main,c,1)`.
-    pub fn label(&self, state: &State, action: &Action) -> String {
+    /// An action in one word, for graphs: `meet(main.1,main,c)`.
+    pub fn label(&self, action: &Action) -> String {
         let mut parts = vec![self.process_name(action.actor)];
         parts.extend(action.partner.map(|(partner, _)| self.process_name(partner)));
         parts.extend(action.object.map(|object| self.object_name(object)));
-        match action.kind {
-            ActionKind::Meet | ActionKind::Put | ActionKind::Get => {
-                parts.push(self.message(state, action).to_string());
-            }
-            ActionKind::Branch | ActionKind::Default | ActionKind::Timeout => {
-                parts.push(action.case.to_string());
-            }
-            _ => {}
+        if matches!(action.kind, ActionKind::Branch | ActionKind::Timeout) {
+            parts.push(action.case.to_string());
         }
         format!("{}({})", action.kind.word(), parts.join(","))
     }

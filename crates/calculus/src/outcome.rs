@@ -122,11 +122,15 @@ impl fmt::Display for Outcome {
 impl Machine {
     /// The outcomes that a final state stands for: one, or one for each process that panicked.
     pub(crate) fn collect_outcomes(&self, state: &State, outcomes: &mut Vec<Outcome>) {
+        let before = outcomes.len();
+        self.collect_panics(state, outcomes);
+        if outcomes.len() > before {
+            return;
+        }
         let cache = self.warm_cache(state);
         let tables = self.tables();
         let mut verdict = Verdict::Terminates;
         let mut limit = None;
-        let before = outcomes.len();
         for (process, number) in state.processes() {
             let found = match &cache.menu(process, number).status {
                 Status::Done => Verdict::Terminates,
@@ -137,17 +141,9 @@ impl Machine {
                     limit = Some((tables.name(process), *what));
                     Verdict::Diverges
                 }
-                Status::Panicked(message, _) => {
-                    let panic = Some((tables.name(process), message.to_string()));
-                    let verdict = Verdict::Panic;
-                    outcomes.push(Outcome { verdict, panic, limit: None, accounts: vec![] });
-                    continue;
-                }
+                Status::Panicked(..) => Verdict::Panic,
             };
             verdict = verdict.max(found);
-        }
-        if outcomes.len() > before {
-            return;
         }
         let mut accounts: Vec<(Vec<u32>, Account)> = Vec::new();
         for (process, number) in state.processes() {
@@ -160,6 +156,18 @@ impl Machine {
         accounts.sort_by(|a, b| a.0.cmp(&b.0));
         let accounts = accounts.into_iter().map(|(_, account)| account).collect();
         outcomes.push(Outcome { verdict, panic: None, limit, accounts });
+    }
+
+    /// An outcome for each process that has panicked.
+    pub(crate) fn collect_panics(&self, state: &State, outcomes: &mut Vec<Outcome>) {
+        let cache = self.warm_cache(state);
+        for (process, number) in state.processes() {
+            if let Status::Panicked(message, _) = &cache.menu(process, number).status {
+                let panic = Some((self.tables().name(process), message.to_string()));
+                let verdict = Verdict::Panic;
+                outcomes.push(Outcome { verdict, panic, limit: None, accounts: vec![] });
+            }
+        }
     }
 
     fn sightings(&self, tables: &Tables, history: u32) -> Vec<Sighting> {

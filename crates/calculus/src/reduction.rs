@@ -13,7 +13,7 @@ use crate::flow::Uses;
 use crate::index::{Idx, ObjectId, ProcId};
 use crate::machine::{Cache, Machine, State};
 use crate::menu::{Menu, Offer, OfferKind};
-use crate::object::Object;
+use crate::object::{Object, Phase};
 
 /// A set of processes.
 #[derive(Clone, Default, PartialEq)]
@@ -89,45 +89,94 @@ impl<'a> Crowd<'a> {
     fn closure(&self, start: ProcId) -> ProcSet {
         let mut members = ProcSet::default();
         members.insert(start);
-        let mut pending: SmallVec<[ProcId; 16]> = SmallVec::from_iter([start]);
-        while let Some(member) = pending.pop() {
-            let Some((_, menu)) = self.active.iter().find(|(process, _)| *process == member) else {
-                continue;
-            };
-            for offer in &menu.offers {
-                let Some(object) = offer.object else { continue };
-                let sensitive = self.sensitive(offer, object);
-                for (process, other) in &self.active {
-                    if !members.contains(*process) && may_touch(other, object, sensitive) {
-                        members.insert(*process);
-                        pending.push(*process);
+        loop {
+            // Whether an outsider is a threat depends on who else is outside, so everybody is
+            // asked again whenever somebody has come in.
+            let mut grown = false;
+            for (member, menu) in &self.active {
+                if !members.contains(*member) {
+                    continue;
+                }
+                for offer in &menu.offers {
+                    let Some(object) = offer.object else { continue };
+                    let sensitive = self.sensitive(offer, object);
+                    for (process, other) in &self.active {
+                        if !members.contains(*process)
+                            && self.threatens(&members, *process, other, object, sensitive)
+                        {
+                            members.insert(*process);
+                            grown = true;
+                        }
                     }
                 }
             }
+            if !grown {
+                return members;
+            }
         }
-        members
     }
 
     /// What others must not do with the object while this offer stands.
     fn sensitive(&self, offer: &Offer, object: ObjectId) -> Uses {
-        let rendezvous = match self.cache.object(object, self.state.object(object)) {
-            Object::Channel(channel) => channel.is_rendezvous(),
-            _ => false,
-        };
         match offer.kind {
             // Two senders on a rendezvous do not disturb each other: their receivers do.
-            OfferKind::Put if rendezvous => Uses::GET.with(Uses::CLOSE),
-            OfferKind::Get if rendezvous => Uses::PUT.with(Uses::CLOSE),
+            OfferKind::Put if self.is_open_rendezvous(object) => Uses::GET.with(Uses::CLOSE),
+            OfferKind::Get if self.is_open_rendezvous(object) => Uses::PUT.with(Uses::CLOSE),
             OfferKind::Put | OfferKind::Get | OfferKind::Close | OfferKind::Abandon => {
                 Uses::PUT.with(Uses::GET).with(Uses::CLOSE)
             }
             _ => Uses::LOCK,
         }
     }
-}
 
-/// May the process ever do one of these things with the object?
-fn may_touch(menu: &Menu, object: ObjectId, uses: Uses) -> bool {
-    menu.receives_objects
-        || menu.uses.iter().any(|(known, may)| *known == object && may.meets(uses))
+    fn is_open_rendezvous(&self, object: ObjectId) -> bool {
+        match self.cache.object(object, self.state.object(object)) {
+            Object::Channel(channel) => channel.is_rendezvous() && channel.phase == Phase::Open,
+            _ => false,
+        }
+    }
+
+    /// May an outsider do one of these things with the object before any member moves?
+    fn threatens(
+        &self,
+        members: &ProcSet,
+        process: ProcId,
+        menu: &Menu,
+        object: ObjectId,
+        sensitive: Uses,
+    ) -> bool {
+        if menu.receives_objects {
+            return true;
+        }
+        let known = menu.uses.iter().find(|(known, _)| *known == object);
+        let Some((_, uses)) = known.filter(|(_, uses)| uses.meets(sensitive)) else {
+            return false;
+        };
+        if uses.meets(sensitive) && uses.meets(Uses::CLOSE.with(Uses::LOCK)) {
+            return true;
+        }
+        [Uses::PUT, Uses::GET].into_iter().any(|op| {
+            let threat = uses.meets(op) && sensitive.meets(op);
+            let mut guards = menu.before(object, op).iter();
+            threat && !guards.any(|(guard, op)| self.is_barred(members, process, *guard, *op))
+        })
+    }
+
+    /// Is the operation impossible for the outsider until a member moves? It is when it needs a
+    /// partner, no other outsider can ever be that, and no member is ready to be.
+    fn is_barred(&self, members: &ProcSet, process: ProcId, object: ObjectId, op: Uses) -> bool {
+        let (partner, offer) =
+            if op == Uses::PUT { (Uses::GET, OfferKind::Get) } else { (Uses::PUT, OfferKind::Put) };
+        self.is_open_rendezvous(object)
+            && self.active.iter().all(|(other, menu)| {
+                if members.contains(*other) {
+                    let ready = |ready: &Offer| ready.kind == offer && ready.object == Some(object);
+                    return !menu.offers.iter().any(ready);
+                }
+                let uses = menu.uses.iter().find(|(known, _)| *known == object);
+                let uses = uses.map_or(Uses::NONE, |(_, uses)| *uses);
+                let helps = *other != process && uses.meets(partner);
+                !menu.receives_objects && !helps && !uses.meets(Uses::CLOSE)
+            })
+    }
 }

@@ -115,6 +115,14 @@ impl Stateful for Machine {
         self.code().always_ends
     }
 
+    fn has_early_outcomes(&self) -> bool {
+        self.code().may_panic
+    }
+
+    fn early_outcomes(&self, state: &State, outcomes: &mut Vec<Outcome>) {
+        self.collect_panics(state, outcomes);
+    }
+
     fn unfinished(&self, state: &State, threads: &mut Vec<ThreadId>) {
         let cache = self.warm_cache(state);
         for (process, number) in state.processes() {

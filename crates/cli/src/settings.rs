@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use clap::{ArgMatches, Parser};
 
 /// Why there is no command to run.
 pub enum Failure {

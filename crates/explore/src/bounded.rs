@@ -97,7 +97,7 @@ impl<S: System> Search<'_, '_, S> {
             }
             let Some(gauge) = node.gauge.after(self.system, self.bounds, &node.enabled, index)
             else {
-                self.meter.bounded_by(self.bounds.to_string());
+                self.meter.bounded_by(self.bounds);
                 continue;
             };
             let (action, fingerprint) = (node.enabled[index].clone(), node.fingerprint);

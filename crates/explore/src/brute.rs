@@ -81,7 +81,7 @@ impl<S: System> Walk<'_, '_, S> {
         }
         for index in 0..enabled.len() {
             let Some(gauge) = gauge.after(self.system, self.bounds, &enabled, index) else {
-                self.meter.bounded_by(self.bounds.to_string());
+                self.meter.bounded_by(self.bounds);
                 continue;
             };
             self.order.push(self.system, self.cursor.trace(), &enabled[index]);

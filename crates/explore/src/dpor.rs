@@ -10,6 +10,9 @@
 //! | notdep(e, E)·p | what [`Races::detect`] reports |
 //! | WI, ∼ | [`weak_initial`] |
 //!
+//! A limit on the length of executions cuts the search short without any claim about what shorter
+//! executions it has missed; `bounded.rs` makes that claim.
+//!
 //! **Nothing twice.** A branch is asleep in what is explored after it until something dependent
 //! happens. That is the sleep set argument; it holds for actions as they are compared by `Eq`.
 //!
@@ -64,7 +67,7 @@ pub fn dpor_each<S: System>(
             break;
         }
         if !go_on {
-            meter.bounded_by("stopped by the visitor".to_owned());
+            meter.bounded_by("stopped by the visitor");
             break;
         }
         if meter.stops(limits, executions) {

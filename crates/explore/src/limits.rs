@@ -55,8 +55,8 @@ impl Meter {
     }
 
     /// Something was left out because of the bounds that the text names.
-    pub(crate) fn bounded_by(&mut self, bounds: String) {
-        self.bounds = Some(bounds);
+    pub(crate) fn bounded_by(&mut self, bounds: impl ToString) {
+        self.bounds.get_or_insert_with(|| bounds.to_string());
     }
 
     /// The word for what was left out.

@@ -223,6 +223,9 @@ impl<'a, S: System> Shadow<'a, '_, S> {
                 && self.system.may_disable(self.action(event))
         };
         let removable: Vec<usize> = prefix.iter().filter(removable).copied().collect();
+        if removable.is_empty() {
+            return Vec::new();
+        }
         let mut found = Configurations { prefix, order: self.order, seen: FxHashSet::default() };
         match depth {
             Depth::Pairs if removable.len() > FEW => {

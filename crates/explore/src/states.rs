@@ -1,8 +1,8 @@
 //! The search over states: every state once, on all cores, with or without partial-order reduction.
 //!
 //! With reduction each state is expanded by a persistent set only ([`Stateful::persistent`]). That
-//! preserves every final state (Godefroid 1996; Valmari's stubborn sets), hence every outcome. If
-//! executions may be endless, a state whose reduced successors are all known already is expanded
+//! preserves every final state (Godefroid 1996; Valmari's stubborn sets), hence every outcome of a
+//! finished execution. If endless executions may have outcomes of their own, a state whose reduced successors are all known already is expanded
 //! fully: from every state the chain of *new* successors then ends in one that hides nothing, so no
 //! action is put off for ever. That argument needs no order of visits, so it holds in parallel.
 
@@ -143,6 +143,8 @@ struct Worker<'a, S: System, Enough> {
     enabled: Vec<S::Action>,
     chosen: Vec<usize>,
     outcomes: Vec<S::Outcome>,
+    /// Are there outcomes that only a state on an endless execution may show?
+    careful: bool,
     budget: u32,
 }
 
@@ -152,7 +154,9 @@ const STRIDE: u32 = 64;
 impl<'a, S: Stateful, Enough: Fn(&S::Outcome) -> bool> Worker<'a, S, Enough> {
     fn new(system: S, search: &'a Search<'a, Enough>) -> Self {
         let tally = Tally { outcomes: HashMap::default(), transitions: 0, final_states: 0 };
+        let careful = system.has_early_outcomes() && !system.always_ends();
         Worker {
+            careful,
             system,
             search,
             stack: Vec::new(),
@@ -223,6 +227,12 @@ impl<'a, S: Stateful, Enough: Fn(&S::Outcome) -> bool> Worker<'a, S, Enough> {
     fn expand(&mut self, state: StateId, run: &mut S::Run, scratch: &mut S::Run) {
         let mut enabled = std::mem::take(&mut self.enabled);
         self.system.enabled(run, &mut enabled);
+        if self.careful {
+            let mut outcomes = std::mem::take(&mut self.outcomes);
+            self.system.early_outcomes(run, &mut outcomes);
+            self.outcomes = outcomes;
+            self.record(state);
+        }
         if enabled.is_empty() {
             self.finish(state, run);
         } else if self.search.options.reduce {
@@ -232,7 +242,7 @@ impl<'a, S: Stateful, Enough: Fn(&S::Outcome) -> bool> Worker<'a, S, Enough> {
             for position in &chosen {
                 any_new |= self.follow(state, run, scratch, &enabled[*position]);
             }
-            if !any_new && chosen.len() < enabled.len() && !self.system.always_ends() {
+            if !any_new && chosen.len() < enabled.len() && self.careful {
                 for (position, action) in enabled.iter().enumerate() {
                     if !chosen.contains(&position) {
                         self.follow(state, run, scratch, action);
@@ -284,6 +294,12 @@ impl<'a, S: Stateful, Enough: Fn(&S::Outcome) -> bool> Worker<'a, S, Enough> {
         self.tally.final_states += 1;
         let mut outcomes = std::mem::take(&mut self.outcomes);
         self.system.outcomes(run, &mut outcomes);
+        self.outcomes = outcomes;
+        self.record(state);
+    }
+
+    fn record(&mut self, state: StateId) {
+        let mut outcomes = std::mem::take(&mut self.outcomes);
         for outcome in outcomes.drain(..) {
             if (self.search.enough)(&outcome) {
                 self.search.end(End::Enough);

@@ -87,11 +87,19 @@ pub trait Stateful: System<Action: Send, Outcome: Send> + Clone + Send {
         chosen.extend(0..enabled.len());
     }
 
-    /// Is every execution finite, known without searching? Then the reduction needs no proviso
-    /// against cycles.
+    /// Is every execution finite, known without searching?
     fn always_ends(&self) -> bool {
         false
     }
+
+    /// Can there be outcomes that show before the end of an execution, in an execution that has no
+    /// end? Then the reduction must take care not to put any action off for ever.
+    fn has_early_outcomes(&self) -> bool {
+        false
+    }
+
+    /// Appends the outcomes that are certain already in this state, whatever follows.
+    fn early_outcomes(&self, _run: &Self::Run, _outcomes: &mut Vec<Self::Outcome>) {}
 
     /// Appends the threads that are neither finished nor stopped by a fault: those that still want
     /// to do something.

@@ -53,6 +53,45 @@ fn random_everything_with_every_configuration() {
     random(Flavour::Everything, Depth::Every, 1500);
 }
 
+/// Beyond what brute force can check: trying every configuration finds nothing more.
+#[test]
+fn pairs_are_enough_in_large_programs() {
+    for flavour in [Flavour::Memory, Flavour::Channels, Flavour::Everything] {
+        draw::each_large(flavour, 150, |toy| {
+            let limits = Limits { executions: Some(2000), ..Limits::default() };
+            let run = |depth| dpor_each(toy, &limits, depth, |_, _| true);
+            let (pairs, every) = (run(Depth::Pairs), run(Depth::Every));
+            assert_eq!(pairs.executions, every.executions);
+            assert_eq!((pairs.redundant, every.redundant), (0, 0));
+        });
+    }
+}
+
+/// Executions without end are cut, none is begun in vain, and the search ends.
+#[test]
+fn endless_executions_are_cut() {
+    let spinner = vec![Op::Load(0), Op::JumpIf(0, 0)];
+    let toy = Toy::new(vec![spinner.clone(), spinner, vec![Op::Store(0, 1)]]);
+    let report = dpor(&toy, &Limits { length: Some(14), ..Limits::default() });
+    assert_eq!(report.coverage, Coverage::Bounded("executions of at most 14 steps".to_owned()));
+    assert_eq!(report.redundant, 0);
+    assert!(report.found.iter().all(|found| found.outcome.locals[0].acc == 1));
+}
+
+#[test]
+fn the_visitor_sees_each_execution_and_may_stop() {
+    let toy = Toy::new(lost(2));
+    let mut lengths = Vec::new();
+    let report = dpor_each(&toy, &Limits::default(), Depth::Pairs, |trace, outcomes| {
+        lengths.push((trace.len(), outcomes.len()));
+        true
+    });
+    assert_eq!((lengths, report.executions), (vec![(4, 1); 4], 4));
+    let report = dpor_each(&toy, &Limits::default(), Depth::Pairs, |_, _| false);
+    assert_eq!(report.executions, 1);
+    assert_eq!(report.coverage, Coverage::Bounded("stopped by the visitor".to_owned()));
+}
+
 #[test]
 fn without_forks_the_same() {
     draw::each(Flavour::Everything, 300, |toy| {

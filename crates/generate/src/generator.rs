@@ -3,6 +3,7 @@
 //! [`Generator::generate`] reads top to bottom as paper 000 does: generation, expansion, reordering
 //! (section 4), program generation (section 5.2); then the extensions of the target.
 
+use serde::Serialize;
 use strait_calculus::{Effect, Program};
 
 use crate::capabilities::Capabilities;
@@ -75,7 +76,7 @@ pub struct Generated {
 }
 
 /// How often the prover was asked and agreed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Proofs {
     /// Candidates shown to the prover.
     pub tried: u64,

@@ -2,3 +2,5 @@
 
 pub mod completions;
 pub mod explore;
+mod explore_text;
+mod graphs;

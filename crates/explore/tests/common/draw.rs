@@ -17,11 +17,25 @@ pub fn count(usual: u64) -> u64 {
     given.and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
-/// Calls the check for programs of the seed, naming seed and program if it fails.
-pub fn each(flavour: Flavour, usual: u64, mut check: impl FnMut(&Toy)) {
+/// Calls the check for small programs of the seed, naming seed and program if it fails.
+pub fn each(flavour: Flavour, usual: u64, check: impl FnMut(&Toy)) {
+    each_of(toy, flavour, usual, check);
+}
+
+/// Calls the check for large programs of the seed, naming seed and program if it fails.
+pub fn each_large(flavour: Flavour, usual: u64, check: impl FnMut(&Toy)) {
+    each_of(large_toy, flavour, usual, check);
+}
+
+fn each_of(
+    draw: impl Fn(u64, u64, Flavour) -> Toy,
+    flavour: Flavour,
+    usual: u64,
+    mut check: impl FnMut(&Toy),
+) {
     let seed = seed();
     for index in 0..count(usual) {
-        let toy = toy(seed, index, flavour);
+        let toy = draw(seed, index, flavour);
         let name = format!("{flavour:?} program {index} of STRAIT_TEST_SEED={seed}: {toy:?}");
         let _on_failure = OnFailure(&name);
         check(&toy);
@@ -58,18 +72,33 @@ impl Stream {
     }
 }
 
-/// Program `index` of a seed.
-pub fn toy(seed: u64, index: u64, flavour: Flavour) -> Toy {
+fn stream(seed: u64, index: u64) -> Stream {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(index);
-    let mut stream = Stream(rng);
+    Stream(rng)
+}
+
+/// Program `index` of a seed, usually small enough for brute force.
+pub fn toy(seed: u64, index: u64, flavour: Flavour) -> Toy {
+    let mut stream = stream(seed, index);
     let threads = 2 + stream.below(3);
     let longest = match threads {
         2 => 5,
         3 => 3,
         _ => 2,
     };
-    let threads = (0..threads).map(|_| thread(&mut stream, longest, flavour)).collect();
+    of_size(&mut stream, index, flavour, threads, longest)
+}
+
+/// A program that is usually too large for brute force.
+pub fn large_toy(seed: u64, index: u64, flavour: Flavour) -> Toy {
+    let mut stream = stream(seed, index);
+    let threads = 3 + stream.below(3);
+    of_size(&mut stream, index, flavour, threads, 5)
+}
+
+fn of_size(stream: &mut Stream, index: u64, flavour: Flavour, threads: usize, longest: u32) -> Toy {
+    let threads = (0..threads).map(|_| thread(stream, longest, flavour)).collect();
     Toy { hints: index.is_multiple_of(2), ..Toy::new(threads) }
 }
 

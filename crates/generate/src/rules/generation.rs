@@ -252,8 +252,8 @@ impl SelectShape {
     }
 
     fn draw(builder: &mut Builder<'_>, budget: u32, depth: u32) -> SelectShape {
-        let most = CHILDREN.min(builder.processes_left()).min((budget / 2).max(1));
-        // One channel makes a poor select: of two draws, the larger.
+        // Few enough for two branches, if there is a choice: they are what a select is about.
+        let most = CHILDREN.min(builder.processes_left()).min((budget / 3).max(1));
         let children = builder.stream.between(1, most).max(builder.stream.between(1, most));
         let most_rounds =
             if builder.capabilities.many_receivers || builder.capabilities.many_senders {
@@ -269,7 +269,8 @@ impl SelectShape {
             shape.branches[round] = if depth >= GENERATED_DEPTH {
                 affordable
             } else {
-                builder.stream.between(1, affordable.min(BRANCHES))
+                let most = affordable.min(BRANCHES);
+                builder.stream.between(1, most).max(builder.stream.between(1, most))
             };
         }
         shape

@@ -19,7 +19,7 @@ use smallvec::{SmallVec, smallvec};
 use strait_calculus::{ChannelName, Effect, SelectEffect};
 
 use crate::capabilities::Capabilities;
-use crate::rule::{Rule, RuleCounts};
+use crate::rule::{Family, Rule, RuleCounts};
 use crate::stream::Stream;
 use crate::weights::Weights;
 
@@ -48,11 +48,15 @@ pub struct Builder<'g> {
     pub counts: RuleCounts,
     next_channel: u32,
     processes_left: u32,
+    least: u32,
+    generation_weight: u32,
 }
 
 impl<'g> Builder<'g> {
     /// Nothing built yet.
     pub fn new(weights: &'g Weights, capabilities: &'g Capabilities, stream: Stream) -> Self {
+        let small = [Rule::GPingPong, Rule::GFanOut, Rule::GSelect];
+        let any_small = small.into_iter().any(|rule| weights.thousandths(rule) > 0);
         Builder {
             weights,
             capabilities,
@@ -60,6 +64,8 @@ impl<'g> Builder<'g> {
             counts: RuleCounts::new(),
             next_channel: 0,
             processes_left: capabilities.max_processes.map_or(u32::MAX, |most| most.max(1) - 1),
+            least: if any_small { 2 } else { 4 },
+            generation_weight: weights.total(Family::Generation),
         }
     }
 
@@ -98,8 +104,7 @@ impl<'g> Builder<'g> {
 
     /// The operations of the smallest effect that communicates.
     pub fn least(&self) -> u32 {
-        let small = [Rule::GPingPong, Rule::GFanOut, Rule::GSelect];
-        if small.into_iter().any(|rule| self.weights.thousandths(rule) > 0) { 2 } else { 4 }
+        self.least
     }
 
     /// How often a rule repeats its pattern, which costs `cost` operations a time: at most `usual`
@@ -121,7 +126,7 @@ impl<'g> Builder<'g> {
             return shares;
         }
         let last = self.weights.thousandths(Rule::GFinal);
-        let all = self.weights.total(Rule::GFinal.family());
+        let all = self.generation_weight;
         let mut open: SmallVec<[u32; 16]> = SmallVec::new();
         for hole in 0..holes {
             if !self.stream.chance(last, all) {

@@ -1,4 +1,7 @@
-//! A second opinion on termination: effects are run by a few lines that know nothing of the
+//! What the tests share: a walk over programs that is not the generator's own, and a second opinion
+//! on termination.
+//!
+//! For the latter, effects are run by a few lines that know nothing of the
 //! explorer, the language or the generator.
 //!
 //! An effect is compiled to nodes; a state is the sorted list of the nodes where its processes are.
@@ -8,7 +11,9 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use rustc_hash::FxHashSet;
+use strait_calculus::ast::{Block, Capacity, Case, CaseOp, Program, Stmt, StmtKind, Type};
 use strait_calculus::{ChannelName, Effect, SelectEffect};
+use strait_generate::Capabilities;
 
 /// How a search ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,4 +151,155 @@ impl Code {
         }
         offers
     }
+}
+
+/// Calls `visit` on every statement of a program, with the number of spawns around it.
+pub fn for_each_statement(program: &Program, visit: &mut impl FnMut(&Stmt, u32)) {
+    for function in program.functions.iter() {
+        in_block(&function.body, 0, visit);
+    }
+}
+
+fn in_block(block: &Block, spawns: u32, visit: &mut impl FnMut(&Stmt, u32)) {
+    for statement in &block.statements {
+        visit(statement, spawns);
+        match &statement.kind {
+            StmtKind::Select { cases, default } => {
+                for case in cases {
+                    in_block(&case.body, spawns, visit);
+                }
+                if let Some(default) = default {
+                    in_block(default, spawns, visit);
+                }
+            }
+            StmtKind::Spawn { body, .. } => in_block(body, spawns + 1, visit),
+            StmtKind::While { body, .. } => in_block(body, spawns, visit),
+            StmtKind::If { then, otherwise, .. } => {
+                in_block(then, spawns, visit);
+                if let Some(otherwise) = otherwise {
+                    in_block(otherwise, spawns, visit);
+                }
+            }
+            StmtKind::Choose { branches } => {
+                for branch in branches {
+                    in_block(branch, spawns, visit);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What a program does that a target with these capabilities cannot.
+pub fn beyond(program: &Program, capabilities: &Capabilities) -> Option<&'static str> {
+    let mut found = None;
+    if program.functions.len() > 1 && !capabilities.recursion {
+        return Some("functions");
+    }
+    for_each_statement(program, &mut |statement, _| {
+        found = found.or(statement_beyond(&statement.kind, capabilities));
+    });
+    let main = &program.functions[program.main];
+    let too_many = capabilities.max_processes.is_some_and(|most| 1 + spawns(&main.body) > most);
+    found.or(too_many.then_some("too many processes"))
+}
+
+/// The most processes that one way through a block can spawn, without those of functions.
+fn spawns(block: &Block) -> u32 {
+    let most = |blocks: &[&Block]| blocks.iter().map(|block| spawns(block)).max().unwrap_or(0);
+    block
+        .statements
+        .iter()
+        .map(|statement| match &statement.kind {
+            StmtKind::Spawn { body, .. } => 1 + spawns(body),
+            StmtKind::While { body, .. } => spawns(body),
+            StmtKind::If { then, otherwise, .. } => {
+                most(&[then].into_iter().chain(otherwise).collect::<Vec<_>>())
+            }
+            StmtKind::Choose { branches } => most(&branches.iter().collect::<Vec<_>>()),
+            StmtKind::Select { cases, default } => {
+                most(&cases.iter().map(|case| &case.body).chain(default).collect::<Vec<_>>())
+            }
+            _ => 0,
+        })
+        .sum()
+}
+
+fn statement_beyond(statement: &StmtKind, all: &Capabilities) -> Option<&'static str> {
+    match statement {
+        StmtKind::NewChannel { element, capacity, .. } => {
+            let capacity_known = match capacity {
+                Capacity::Rendezvous => all.rendezvous,
+                Capacity::Bounded(_) => all.buffered,
+                Capacity::Unbounded => all.unbounded,
+            };
+            let element_known = match element {
+                Type::Unit => true,
+                Type::Int => all.integers,
+                Type::Chan(_) => all.channels_over_channels,
+                _ => false,
+            };
+            match (capacity_known, element_known) {
+                (false, _) => Some("a capacity"),
+                (_, false) => Some("a message type"),
+                _ => None,
+            }
+        }
+        StmtKind::Close { .. } => (!all.close).then_some("close"),
+        StmtKind::Get { ok: Some(_), .. } => (!all.close).then_some("a get that sees close"),
+        StmtKind::Abandon { .. } => (!all.abandon).then_some("abandon"),
+        StmtKind::While { .. } => (!all.loops).then_some("a loop"),
+        StmtKind::Call { .. } => (!all.recursion).then_some("a call"),
+        StmtKind::Select { cases, default } => select_beyond(cases, default.is_some(), all),
+        _ => None,
+    }
+}
+
+fn select_beyond(cases: &[Case], has_default: bool, all: &Capabilities) -> Option<&'static str> {
+    let timeouts = cases.iter().filter(|case| matches!(case.op, CaseOp::Timeout)).count();
+    if has_default && !all.default {
+        return Some("default");
+    }
+    if timeouts > 0 && !all.timeout {
+        return Some("timeout");
+    }
+    // One operation with a way out is a try, not a select.
+    if cases.len() - timeouts == 1 && (has_default || timeouts > 0) {
+        return None;
+    }
+    for (position, case) in cases.iter().enumerate() {
+        let (channel, puts) = match &case.op {
+            CaseOp::Put { channel, .. } => (channel, true),
+            CaseOp::Get { channel, .. } => (channel, false),
+            CaseOp::Timeout => continue,
+        };
+        if puts && !all.select_puts {
+            return Some("select over puts");
+        }
+        if !puts && !all.select_gets {
+            return Some("select over gets");
+        }
+        for other in &cases[..position] {
+            match &other.op {
+                CaseOp::Put { channel: same, .. } if same == channel => {
+                    if puts && !all.same_channel_twice {
+                        return Some("one channel twice in a select");
+                    }
+                    if !puts && !all.put_and_get_in_select {
+                        return Some("put and get on one channel in a select");
+                    }
+                }
+                CaseOp::Get { channel: same, .. } if same == channel => {
+                    if !puts && !all.same_channel_twice {
+                        return Some("one channel twice in a select");
+                    }
+                    if puts && !all.put_and_get_in_select {
+                        return Some("put and get on one channel in a select");
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    None
 }
