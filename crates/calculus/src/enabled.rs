@@ -1,6 +1,8 @@
 //! Which steps are possible in a state: the offers of all processes against the states of the
 //! objects (the parallel rules of paper 000, Fig. 6, and of paper 003, Fig. 5, for buffers).
 
+use smallvec::SmallVec;
+
 use crate::action::{Action, ActionKind, Fault};
 use crate::ast::SyncOp;
 use crate::index::{ObjectId, ProcId};
@@ -11,14 +13,26 @@ use crate::value::Value;
 
 impl Machine {
     /// Fills `actions` with all possible steps, in the order of the processes and their cases.
-    pub(crate) fn collect_enabled(&self, state: &State, actions: &mut Vec<Action>) {
+    /// Tells whether any of them may spawn processes.
+    pub(crate) fn collect_enabled(&self, state: &State, actions: &mut Vec<Action>) -> bool {
         actions.clear();
         let cache = self.warm_cache(state);
+        let mut births = false;
+        let mut receivers = Receivers::new();
+        for (process, number) in state.processes() {
+            let menu = cache.menu(process, number);
+            births |= menu.creates;
+            for offer in &menu.offers {
+                if offer.kind == OfferKind::Get {
+                    receivers.extend(offer.object.map(|object| (object, process, offer.case)));
+                }
+            }
+        }
         for (process, number) in state.processes() {
             let menu = cache.menu(process, number);
             for offer in &menu.offers {
                 match offer.kind {
-                    OfferKind::Put => puts(&cache, state, process, offer, actions),
+                    OfferKind::Put => puts(&cache, state, process, offer, &receivers, actions),
                     OfferKind::Default => {
                         if !menu.offers.iter().any(|other| rules_out_default(&cache, state, other))
                         {
@@ -33,8 +47,12 @@ impl Machine {
                 }
             }
         }
+        births
     }
 }
+
+/// Who waits for messages: on which channel, which process, in which case.
+type Receivers = SmallVec<[(ObjectId, ProcId, u16); 32]>;
 
 fn alone(kind: ActionKind, actor: ProcId, offer: &Offer) -> Action {
     Action { kind, actor, case: offer.case, partner: None, object: offer.object, born: [0, 0] }
@@ -45,7 +63,14 @@ fn object_of<'cache>(cache: &'cache Cache, state: &State, object: ObjectId) -> &
 }
 
 /// All ways in which an offer to send can be taken up.
-fn puts(cache: &Cache, state: &State, actor: ProcId, offer: &Offer, actions: &mut Vec<Action>) {
+fn puts(
+    cache: &Cache,
+    state: &State,
+    actor: ProcId,
+    offer: &Offer,
+    receivers: &Receivers,
+    actions: &mut Vec<Action>,
+) {
     let Some(object) = offer.object else { return };
     let Object::Channel(channel) = object_of(cache, state, object) else {
         return;
@@ -54,16 +79,10 @@ fn puts(cache: &Cache, state: &State, actor: ProcId, offer: &Offer, actions: &mu
         Phase::Closed => actions.push(alone(ActionKind::Fault(Fault::SendOnClosed), actor, offer)),
         Phase::Abandoned => actions.push(alone(ActionKind::PutLost, actor, offer)),
         Phase::Open if channel.is_rendezvous() => {
-            for (process, number) in state.processes() {
-                if process == actor {
-                    continue;
-                }
-                for other in &cache.menu(process, number).offers {
-                    if other.kind == OfferKind::Get && other.object == offer.object {
-                        let partner = Some((process, other.case));
-                        let kind = ActionKind::Meet;
-                        actions.push(Action { partner, ..alone(kind, actor, offer) });
-                    }
+            for (channel, process, case) in receivers {
+                if *channel == object && *process != actor {
+                    let partner = Some((*process, *case));
+                    actions.push(Action { partner, ..alone(ActionKind::Meet, actor, offer) });
                 }
             }
         }

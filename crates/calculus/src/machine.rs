@@ -93,9 +93,10 @@ pub(crate) struct Shared {
 pub(crate) struct Cache {
     menus: Vec<Vec<Option<Box<Menu>>>>,
     objects: Vec<Vec<Option<Box<Object>>>>,
-    pub(crate) moves: HashMap<(ProcId, u32, Stimulus), Box<Move>, FxBuildHasher>,
+    /// By process and state: what each stimulus makes of it. Few stimuli are possible in a state.
+    moves: Vec<Vec<Vec<(Stimulus, Box<Move>)>>>,
     births: Vec<Arc<[ProcId]>>,
-    pub(crate) treatments: HashMap<(ObjectId, u32, Treatment), u32, FxBuildHasher>,
+    treatments: HashMap<(ObjectId, u32, Treatment), u32, FxBuildHasher>,
 }
 
 impl Clone for Machine {
@@ -154,37 +155,38 @@ impl Machine {
 
     /// The cache, with the menus of all processes and the states of all objects of this state in it.
     pub(crate) fn warm_cache(&self, state: &State) -> Ref<'_, Cache> {
-        let missing = {
-            let cache = self.cache.borrow();
-            !state.processes().all(|(process, number)| cache.has_menu(process, number))
-                || !state.objects.iter().enumerate().all(|(position, number)| {
-                    *number == 0 || cache.has_object(ObjectId::new(position), *number)
-                })
-        };
-        if missing {
-            self.load(state);
+        let cache = self.cache.borrow();
+        let objects = state.objects.iter().enumerate();
+        let known = state.processes().all(|(process, number)| cache.has_menu(process, number))
+            && objects
+                .clone()
+                .all(|(object, number)| cache.has_object(ObjectId::new(object), *number));
+        if known {
+            return cache;
         }
-        self.cache.borrow()
-    }
-
-    fn load(&self, state: &State) {
+        drop(cache);
         let mut cache = self.cache.borrow_mut();
         let tables = self.tables();
         for (process, number) in state.processes() {
-            if !cache.has_menu(process, number)
-                && let Some(local) = tables.local_state(process, number)
-            {
-                let menu = Menu::new(&self.shared.code, local);
-                put(&mut cache.menus, process.position(), number, menu);
-            }
+            cache.load_menu(&self.shared.code, &tables, process, number);
         }
-        for (position, number) in state.objects.iter().enumerate() {
-            let object = ObjectId::new(position);
-            if *number != 0 && !cache.has_object(object, *number) {
-                let value = tables.object_states[object].value(*number).clone();
-                put(&mut cache.objects, position, *number, value);
-            }
+        for (object, number) in objects {
+            cache.load_object(&tables, ObjectId::new(object), *number);
         }
+        drop(cache);
+        self.cache.borrow()
+    }
+
+    /// The cache with this one menu in it.
+    pub(crate) fn warm_cache_of(&self, process: ProcId, number: u32) -> Ref<'_, Cache> {
+        let cache = self.cache.borrow();
+        if cache.has_menu(process, number) {
+            return cache;
+        }
+        drop(cache);
+        let tables = self.tables();
+        self.cache.borrow_mut().load_menu(&self.shared.code, &tables, process, number);
+        self.cache.borrow()
     }
 
     /// The processes of a number that stands for births.
@@ -198,46 +200,89 @@ impl Machine {
         Arc::clone(&cache.births[number as usize])
     }
 
-    pub(crate) fn cache_mut(&self) -> std::cell::RefMut<'_, Cache> {
-        self.cache.borrow_mut()
+    /// What a stimulus makes of a process, computed or remembered.
+    pub(crate) fn with_move<R>(
+        &self,
+        process: ProcId,
+        number: u32,
+        stimulus: Stimulus,
+        look: impl FnOnce(&Move) -> R,
+    ) -> R {
+        let mut cache = self.cache.borrow_mut();
+        let known = cell(&mut cache.moves, process.position(), number);
+        if let Some((_, found)) = known.iter().find(|(known, _)| *known == stimulus) {
+            return look(found);
+        }
+        let computed = Box::new(self.compute_move(process, number, stimulus));
+        let result = look(&computed);
+        known.push((stimulus, computed));
+        result
+    }
+
+    /// What a step makes of an object, computed or remembered.
+    pub(crate) fn treated(&self, object: ObjectId, number: u32, treatment: Treatment) -> u32 {
+        let mut cache = self.cache.borrow_mut();
+        let key = (object, number, treatment);
+        let compute = || self.compute_treatment(object, number, treatment);
+        *cache.treatments.entry(key).or_insert_with(compute)
     }
 }
 
-fn put<T>(rows: &mut Vec<Vec<Option<Box<T>>>>, row: usize, number: u32, value: T) {
+/// A place in a table that grows as needed.
+fn cell<T: Default>(rows: &mut Vec<Vec<T>>, row: usize, number: u32) -> &mut T {
     if rows.len() <= row {
         rows.resize_with(row + 1, Vec::new);
     }
     let row = &mut rows[row];
     if row.len() <= number as usize {
-        row.resize_with(number as usize + 1, || None);
+        row.resize_with(number as usize + 1, T::default);
     }
-    row[number as usize] = Some(Box::new(value));
+    &mut row[number as usize]
+}
+
+fn known<T>(rows: &[Vec<Option<Box<T>>>], row: usize, number: u32) -> Option<&T> {
+    rows.get(row)?.get(number as usize)?.as_deref()
 }
 
 impl Cache {
     fn has_menu(&self, process: ProcId, number: u32) -> bool {
-        self.menus
-            .get(process.position())
-            .is_some_and(|row| matches!(row.get(number as usize), Some(Some(_))))
+        known(&self.menus, process.position(), number).is_some()
     }
 
     fn has_object(&self, object: ObjectId, number: u32) -> bool {
-        self.objects
-            .get(object.position())
-            .is_some_and(|row| matches!(row.get(number as usize), Some(Some(_))))
+        known(&self.objects, object.position(), number).is_some()
     }
 
-    /// The menu of a process state that [`Machine::warm_cache`] has loaded.
-    pub(crate) fn menu(&self, process: ProcId, number: u32) -> &Menu {
-        self.menus[process.position()][number as usize].as_deref().expect("loaded by warm_cache")
-    }
-
-    /// An object state that [`Machine::warm_cache`] has loaded; absent objects have number 0.
-    pub(crate) fn object(&self, object: ObjectId, number: u32) -> &Object {
-        const ABSENT: &Object = &Object::Absent;
-        if number == 0 {
-            return ABSENT;
+    /// Looks up a menu, and the first states of the objects it speaks of: a state does not list
+    /// those that are still in their first state.
+    fn load_menu(&mut self, code: &Code, tables: &Tables, process: ProcId, number: u32) {
+        if self.has_menu(process, number) {
+            return;
         }
-        self.objects[object.position()][number as usize].as_deref().expect("loaded by warm_cache")
+        let Some(local) = tables.local_state(process, number) else { return };
+        let menu = Menu::new(code, local);
+        let offered = menu.offers.iter().filter_map(|offer| offer.object);
+        let guards = menu.guards.iter().flat_map(|guarded| guarded.after.iter());
+        for object in offered.chain(guards.map(|(object, _)| *object)) {
+            self.load_object(tables, object, 0);
+        }
+        *cell(&mut self.menus, process.position(), number) = Some(Box::new(menu));
+    }
+
+    fn load_object(&mut self, tables: &Tables, object: ObjectId, number: u32) {
+        if !self.has_object(object, number) {
+            let state = tables.object_states[object].value(number).clone();
+            *cell(&mut self.objects, object.position(), number) = Some(Box::new(state));
+        }
+    }
+
+    /// The menu of a process state that has been loaded.
+    pub(crate) fn menu(&self, process: ProcId, number: u32) -> &Menu {
+        known(&self.menus, process.position(), number).expect("loaded by warm_cache")
+    }
+
+    /// An object state that has been loaded.
+    pub(crate) fn object(&self, object: ObjectId, number: u32) -> &Object {
+        known(&self.objects, object.position(), number).expect("loaded by warm_cache")
     }
 }

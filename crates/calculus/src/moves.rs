@@ -94,7 +94,7 @@ struct Surroundings<'a> {
 
 impl Host for Surroundings<'_> {
     fn create(&mut self, number: u32, object: Object, holder: (FuncId, VarId)) -> Value {
-        let id = self.tables.object(self.process, number, holder);
+        let id = self.tables.object(self.process, number, holder, &object);
         let state = self.tables.object_state(id, object);
         self.result.objects.push((id, state));
         Value::Object(id)

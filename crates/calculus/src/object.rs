@@ -9,8 +9,6 @@ use crate::value::Value;
 /// The state of one object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Object {
-    /// It does not exist yet.
-    Absent,
     /// A channel.
     Channel(Channel),
     /// A mutex: is it locked?

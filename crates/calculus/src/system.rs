@@ -3,7 +3,7 @@
 use strait_explore::{Stateful, System, ThreadId};
 
 use crate::action::{Action, ActionKind};
-use crate::index::{Idx, ObjectId, ProcId};
+use crate::index::{Idx, ProcId};
 use crate::local::Status;
 use crate::machine::{Machine, Recording, State};
 use crate::menu::OfferKind;
@@ -31,12 +31,11 @@ impl System for Machine {
     }
 
     fn enabled(&self, state: &mut State, actions: &mut Vec<Action>) {
-        self.collect_enabled(state, actions);
-        let against = matches!(self.shared.recording, Recording::Against(_));
+        let births = self.collect_enabled(state, actions);
+        if !births && !matches!(self.shared.recording, Recording::Against(_)) {
+            return;
+        }
         actions.retain_mut(|action| {
-            if !against && !self.creates(state, action) {
-                return true;
-            }
             let (born, refuted) = self.foresee(state, action);
             action.born = born;
             !refuted
@@ -46,7 +45,8 @@ impl System for Machine {
     fn step(&self, state: &mut State, action: &Action) {
         let message = self.message(state, action);
         if let Some(object) = action.object.filter(|_| action.kind != ActionKind::Meet) {
-            self.treat_object(state, object, Treatment { kind: action.kind, value: message });
+            let treatment = Treatment { kind: action.kind, value: message };
+            state.set_object(object, self.treated(object, state.object(object), treatment));
         }
         self.stimulate(state, action.actor, action.stimulus(message));
         if let Some((partner, case)) = action.partner {
@@ -83,23 +83,25 @@ impl System for Machine {
 impl Stateful for Machine {
     fn encode(&self, state: &State, bytes: &mut Vec<u8>) {
         let procs = trimmed(&state.procs);
-        let objects = trimmed(&state.objects);
-        write_number(procs.len() as u32, bytes);
-        for number in procs.iter().chain(objects) {
-            write_number(*number, bytes);
+        let mut nibbles = Nibbles { bytes, half: false };
+        nibbles.write(procs.len() as u32);
+        for number in procs.iter().chain(trimmed(&state.objects)) {
+            nibbles.write(*number);
         }
     }
 
     fn decode(&self, bytes: &[u8], state: &mut State) {
-        let mut rest = bytes;
-        let procs = read_number(&mut rest) as usize;
+        let mut reader = Reader { bytes, position: 0 };
+        let procs = reader.read();
         state.procs.clear();
+        state.procs.extend((0..procs).map(|_| reader.read()));
         state.objects.clear();
-        for _ in 0..procs {
-            state.procs.push(read_number(&mut rest));
+        while !reader.is_at_end() {
+            state.objects.push(reader.read());
         }
-        while !rest.is_empty() {
-            state.objects.push(read_number(&mut rest));
+        // The last half byte may be padding, which reads as an object in its first state.
+        while state.objects.last() == Some(&0) {
+            state.objects.pop();
         }
     }
 
@@ -146,52 +148,39 @@ impl Stateful for Machine {
 impl Machine {
     /// The message that the step moves, or the amount it adds.
     pub(crate) fn message(&self, state: &State, action: &Action) -> Value {
-        let cache = self.warm_cache(state);
-        if action.kind == ActionKind::Get
-            && let Some(object) = action.object
-            && let Object::Channel(channel) = cache.object(object, state.object(object))
-        {
-            return channel.messages.first().copied().unwrap_or_default();
+        match (action.kind, action.object) {
+            (ActionKind::Get, Some(object)) => {
+                let cache = self.warm_cache(state);
+                match cache.object(object, state.object(object)) {
+                    Object::Channel(channel) => {
+                        channel.messages.first().copied().unwrap_or_default()
+                    }
+                    _ => Value::Unit,
+                }
+            }
+            (ActionKind::Meet | ActionKind::Put | ActionKind::Add, _) => {
+                let number = state.proc(action.actor);
+                let cache = self.warm_cache_of(action.actor, number);
+                let sends = |kind| matches!(kind, OfferKind::Put | OfferKind::Add);
+                let mut offers = cache.menu(action.actor, number).offers.iter();
+                let offer = offers.find(|offer| offer.case == action.case && sends(offer.kind));
+                offer.map_or(Value::Unit, |offer| offer.value)
+            }
+            _ => Value::Unit,
         }
-        let menu = cache.menu(action.actor, state.proc(action.actor));
-        let sends = |kind| matches!(kind, OfferKind::Put | OfferKind::Add);
-        let offer = menu.offers.iter().find(|offer| offer.case == action.case && sends(offer.kind));
-        offer.map_or(Value::Unit, |offer| offer.value)
-    }
-
-    fn treat_object(&self, state: &mut State, object: ObjectId, treatment: Treatment) {
-        let number = state.object(object);
-        let key = (object, number, treatment);
-        let known = self.cache_mut().treatments.get(&key).copied();
-        let next = known.unwrap_or_else(|| {
-            let next = self.compute_treatment(object, number, treatment);
-            self.cache_mut().treatments.insert(key, next);
-            next
-        });
-        state.set_object(object, next);
     }
 
     fn stimulate(&self, state: &mut State, process: ProcId, stimulus: Stimulus) {
-        let key = (process, state.proc(process), stimulus);
-        let mut cache = self.cache_mut();
-        let found = cache
-            .moves
-            .entry(key)
-            .or_insert_with(|| Box::new(self.compute_move(process, key.1, stimulus)));
-        state.set_proc(process, found.local);
-        for (child, number) in &found.procs {
-            state.set_proc(*child, *number);
-        }
-        for (object, number) in &found.objects {
-            state.set_object(*object, *number);
-        }
-    }
-
-    /// May a process that takes part in the step create something?
-    fn creates(&self, state: &State, action: &Action) -> bool {
-        let cache = self.warm_cache(state);
-        let creates = |process| cache.menu(process, state.proc(process)).creates;
-        creates(action.actor) || action.partner.is_some_and(|(partner, _)| creates(partner))
+        let number = state.proc(process);
+        self.with_move(process, number, stimulus, |found| {
+            state.set_proc(process, found.local);
+            for (child, number) in &found.procs {
+                state.set_proc(*child, *number);
+            }
+            for (object, number) in &found.objects {
+                state.set_object(*object, *number);
+            }
+        });
     }
 
     /// Which processes the step spawns, and whether it contradicts the observation that this
@@ -199,13 +188,8 @@ impl Machine {
     fn foresee(&self, state: &State, action: &Action) -> ([u32; 2], bool) {
         let message = self.message(state, action);
         let look = |process: ProcId, stimulus| {
-            let key = (process, state.proc(process), stimulus);
-            let mut cache = self.cache_mut();
-            let found = cache
-                .moves
-                .entry(key)
-                .or_insert_with(|| Box::new(self.compute_move(process, key.1, stimulus)));
-            (found.born, found.refuted)
+            let number = state.proc(process);
+            self.with_move(process, number, stimulus, |found| (found.born, found.refuted))
         };
         let (mine, refuted) = look(action.actor, action.stimulus(message));
         let Some((partner, case)) = action.partner else { return ([mine, 0], refuted) };
@@ -245,25 +229,54 @@ fn trimmed(row: &[u32]) -> &[u32] {
     &row[..length]
 }
 
-/// LEB128: numbers are small, so most take one byte.
-fn write_number(mut number: u32, bytes: &mut Vec<u8>) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
+/// Writes numbers as groups of three bits, two groups a byte, the fourth bit telling that more
+/// follow. Most numbers are below eight.
+struct Nibbles<'a> {
+    bytes: &'a mut Vec<u8>,
+    half: bool,
 }
 
-fn read_number(rest: &mut &[u8]) -> u32 {
-    let mut number = 0;
-    let mut shift = 0;
-    while let Some((byte, tail)) = rest.split_first() {
-        *rest = tail;
-        number |= u32::from(byte & 0x7f) << shift;
-        shift += 7;
-        if byte & 0x80 == 0 {
-            break;
+impl Nibbles<'_> {
+    fn write(&mut self, mut number: u32) {
+        while number >= 8 {
+            self.push(number as u8 & 7 | 8);
+            number >>= 3;
         }
+        self.push(number as u8);
     }
-    number
+
+    fn push(&mut self, nibble: u8) {
+        match self.bytes.last_mut().filter(|_| self.half) {
+            Some(last) => *last |= nibble << 4,
+            None => self.bytes.push(nibble),
+        }
+        self.half = !self.half;
+    }
+}
+
+/// Reads what [`Nibbles`] wrote.
+struct Reader<'a> {
+    bytes: &'a [u8],
+    /// In half bytes.
+    position: usize,
+}
+
+impl Reader<'_> {
+    fn is_at_end(&self) -> bool {
+        self.position >= self.bytes.len() * 2
+    }
+
+    fn read(&mut self) -> u32 {
+        let (mut number, mut shift) = (0, 0);
+        while !self.is_at_end() {
+            let nibble = self.bytes[self.position / 2] >> (4 * (self.position % 2)) & 15;
+            self.position += 1;
+            number |= u32::from(nibble & 7) << shift;
+            shift += 3;
+            if nibble < 8 {
+                break;
+            }
+        }
+        number
+    }
 }

@@ -76,7 +76,8 @@ pub struct Tables {
     /// share the first table, so that their numbers can be compared.
     locals: IndexVec<ProcId, Interner<Option<Local>>>,
     symmetry: bool,
-    /// The states of each object; number 0 is that it does not exist.
+    /// The states of each object. Number 0 is the one it is created in, as far as that is always
+    /// the same; it also stands for not being created yet, when nobody can look at it.
     pub object_states: IndexVec<ObjectId, Interner<Object>>,
     /// What processes have seen; number 0 is nothing.
     pub histories: Interner<Option<Link>>,
@@ -120,12 +121,18 @@ impl Tables {
     }
 
     /// The object that is the n-th of a process.
-    pub fn object(&mut self, creator: ProcId, number: u32, holder: (FuncId, VarId)) -> ObjectId {
+    pub fn object(
+        &mut self,
+        creator: ProcId,
+        number: u32,
+        holder: (FuncId, VarId),
+        first: &Object,
+    ) -> ObjectId {
         if let Some(object) = self.object_numbers.get(&(creator, number)) {
             return *object;
         }
         let object = self.holders.push(holder);
-        self.object_states.push(Interner::starting_with(Object::Absent));
+        self.object_states.push(Interner::starting_with(first.clone()));
         self.object_numbers.insert((creator, number), object);
         self.bytes += 256;
         object

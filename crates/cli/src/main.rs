@@ -44,6 +44,7 @@ struct Global {
 #[derive(Subcommand)]
 enum Command {
     Explore(commands::explore::ExploreArgs),
+    Gen(commands::r#gen::GenArgs),
     Completions(commands::completions::CompletionsArgs),
 }
 
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
     let ui = Ui::new(cli.global.json, cli.global.quiet, cli.global.verbose, cli.global.color);
     let result = match &cli.command {
         Command::Explore(arguments) => arguments.run(&ui),
+        Command::Gen(arguments) => arguments.run(&ui),
         Command::Completions(arguments) => arguments.run(),
     };
     match result {

@@ -133,7 +133,7 @@ impl Generator {
         let mut rules = builder.counts;
         let mut proofs = Proofs::default();
         let weight = self.weights.thousandths(Rule::XMerge);
-        for attempt in 0..MERGES {
+        for attempt in 0..if weight == 0 { 0 } else { MERGES } {
             let mut builder = self.builder(index, Purpose::Attempt(attempt));
             if !builder.stream.chance(weight, weight + 1000) {
                 continue;

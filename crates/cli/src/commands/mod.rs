@@ -3,4 +3,6 @@
 pub mod completions;
 pub mod explore;
 mod explore_text;
+pub mod r#gen;
+mod gen_stats;
 mod graphs;

@@ -1,0 +1,297 @@
+//! `strait gen`: programs that terminate under every schedule, their broken siblings, and numbers
+//! about both.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use strait_calculus::{Program, Verdict, print};
+use strait_generate::{
+    Capabilities, Config, DEFAULT_SIZE, Explorer, Generated, Generator, Heuristic, Label, Mutant,
+    Stats, Weights, mutant, operations,
+};
+
+use crate::commands::gen_stats;
+use crate::interrupt;
+use crate::ui::{Status, Ui};
+
+/// Generate channel programs that terminate under every schedule
+#[derive(Args)]
+#[command(after_help = "\
+Program I of seed N is the same on every machine, alone or in a batch.
+The weights file is TOML: rule names with numbers, for example `G-SELECT = 20`, after an optional \
+`base = \"F\"`; docs/generator.md explains the rules.
+Exit codes: 0 done, 1 --prove found a program that may not terminate, 2 the command line or a \
+file is wrong.")]
+pub struct GenArgs {
+    /// Which family of programs
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// How many programs, from index 0 on [default: 1]
+    #[arg(long, value_name = "K", conflicts_with = "index")]
+    count: Option<u64>,
+    /// This program only
+    #[arg(long, value_name = "I")]
+    index: Option<u64>,
+    /// Weights of paper 000, Table 2 [default: F]
+    #[arg(long, value_name = "A..F", conflicts_with = "weights")]
+    heuristic: Option<String>,
+    /// Weights from a TOML file
+    #[arg(long, value_name = "FILE")]
+    weights: Option<PathBuf>,
+    /// Channel operations a program
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_SIZE)]
+    size: u32,
+    /// What programs may do beyond the paper: `all`, or names such as close,buffered,integers
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    allow: Vec<String>,
+    /// Also so many broken siblings of each program, labelled by the explorer [default: 3]
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "3")]
+    mutants: Option<u32>,
+    /// Let the explorer prove that every program terminates
+    #[arg(long)]
+    prove: bool,
+    /// States that the explorer may visit for one program
+    #[arg(long, value_name = "N", default_value_t = Explorer::default().max_states)]
+    states: u64,
+    /// How to write programs
+    #[arg(long, value_name = "FORMAT", default_value = "strait")]
+    format: Format,
+    /// Write each program to a file of this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print numbers about the programs instead of the programs
+    #[arg(long)]
+    stats: bool,
+}
+
+/// How programs are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// The language of docs/language.md
+    Strait,
+    /// The tree of the program
+    Json,
+}
+
+/// What is to be done: the arguments after every check.
+struct Plan<'a> {
+    arguments: &'a GenArgs,
+    generator: Generator,
+    explorer: Explorer,
+    indices: std::ops::Range<u64>,
+}
+
+/// What was done.
+#[derive(Default)]
+pub struct Tally {
+    pub stats: Stats,
+    pub seconds: f64,
+    pub mutants: BTreeMap<&'static str, u64>,
+    pub proved: u64,
+    pub undecided: u64,
+    pub refuted: Vec<u64>,
+}
+
+/// A program on its way out.
+struct Item {
+    name: String,
+    heading: String,
+    program: Program,
+    facts: Value,
+}
+
+impl GenArgs {
+    pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
+        let plan = self.plan()?;
+        let stop = interrupt::flag()?;
+        if let Some(folder) = &self.out {
+            std::fs::create_dir_all(folder)
+                .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        }
+        let mut documents = Vec::new();
+        let tally = plan.work(ui, &stop, &mut documents)?;
+        if self.stats && ui.json {
+            ui.document(&gen_stats::document(&tally))?;
+        } else if self.stats {
+            gen_stats::show(ui, &tally)?;
+        } else if ui.json {
+            ui.document(&json!({ "seed": self.seed, "generated": documents }))?;
+        }
+        for index in &tally.refuted {
+            ui.note(format!("program {index} may not terminate: please report this as a bug"));
+        }
+        Ok(if tally.refuted.is_empty() { Status::Clean } else { Status::Found })
+    }
+
+    fn plan(&self) -> anyhow::Result<Plan<'_>> {
+        let weights = match (&self.weights, &self.heuristic) {
+            (Some(file), _) => Weights::from_file(file)?,
+            (None, Some(name)) => Heuristic::named(name)?.weights(),
+            (None, None) => Heuristic::F.weights(),
+        };
+        let config = Config { weights, capabilities: self.capabilities()?, size: self.size };
+        let indices = match self.index {
+            Some(u64::MAX) => bail!("--index goes up to {}", u64::MAX - 1),
+            Some(index) => index..index + 1,
+            None => 0..self.count.unwrap_or(1),
+        };
+        Ok(Plan {
+            arguments: self,
+            generator: Generator::new(self.seed, config)?,
+            explorer: Explorer { max_states: self.states },
+            indices,
+        })
+    }
+
+    fn capabilities(&self) -> anyhow::Result<Capabilities> {
+        let mut capabilities = Capabilities::default();
+        for name in &self.allow {
+            if name == "all" {
+                capabilities = Capabilities::all();
+            } else if capabilities.set(name, true).is_none() {
+                let names: Vec<&str> = Capabilities::names().collect();
+                bail!("--allow does not know `{name}`; it knows all, {}", names.join(", "));
+            }
+        }
+        Ok(capabilities)
+    }
+}
+
+impl Plan<'_> {
+    fn work(
+        &self,
+        ui: &Ui,
+        stop: &AtomicBool,
+        documents: &mut Vec<Value>,
+    ) -> anyhow::Result<Tally> {
+        let started = Instant::now();
+        let mut told = started;
+        let mut tally = Tally::default();
+        for index in self.indices.clone() {
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
+            if told.elapsed() > Duration::from_secs(10) {
+                told = Instant::now();
+                let all = self.indices.end - self.indices.start;
+                ui.note(format!("{} of {all} programs", tally.stats.programs));
+            }
+            let generated = self.generator.generate_proved(index, &self.explorer);
+            tally.stats.add(&generated);
+            if self.arguments.prove {
+                self.prove(index, &generated, &mut tally);
+            }
+            let silent = self.arguments.stats && self.arguments.out.is_none();
+            if silent && self.arguments.mutants.is_none() {
+                continue;
+            }
+            for item in self.items(index, generated, &mut tally) {
+                if !silent {
+                    self.deliver(ui, item, documents)?;
+                }
+            }
+        }
+        tally.seconds = started.elapsed().as_secs_f64();
+        Ok(tally)
+    }
+
+    fn prove(&self, index: u64, generated: &Generated, tally: &mut Tally) {
+        match self.explorer.verdict(&generated.program) {
+            (Verdict::Terminates, coverage) if coverage.word() == "exhaustive" => tally.proved += 1,
+            (Verdict::Terminates, _) => tally.undecided += 1,
+            _ => tally.refuted.push(index),
+        }
+    }
+
+    /// The program and its mutants.
+    fn items(&self, index: u64, generated: Generated, tally: &mut Tally) -> Vec<Item> {
+        let seed = self.arguments.seed;
+        let program = generated.program;
+        let mut items = Vec::new();
+        for number in 0..self.arguments.mutants.unwrap_or(0) {
+            if let Some(mutant) = mutant(&program, seed, index, number) {
+                let label = mutant.label(&self.explorer);
+                *tally.mutants.entry(label.verdict.word()).or_default() += 1;
+                items.push(mutant_item(seed, index, number, mutant, &label));
+            }
+        }
+        let size = operations(&program);
+        let original = Item {
+            name: format!("{seed}-{index}"),
+            heading: format!("seed {seed}, index {index}, {size} operations"),
+            facts: json!({ "index": index, "size": size }),
+            program,
+        };
+        items.insert(0, original);
+        items
+    }
+
+    /// Writes a program where it belongs: to a file, into the document or on the screen.
+    fn deliver(&self, ui: &Ui, item: Item, documents: &mut Vec<Value>) -> anyhow::Result<()> {
+        let arguments = self.arguments;
+        if let Some(folder) = &arguments.out {
+            let path = self.write(folder, &item)?;
+            if ui.json && !arguments.stats {
+                documents.push(with(item.facts, "file", json!(path)));
+            }
+        } else if ui.json {
+            let body = match arguments.format {
+                Format::Strait => ("source", json!(print(&item.program))),
+                Format::Json => ("program", serde_json::to_value(&item.program)?),
+            };
+            documents.push(with(item.facts, body.0, body.1));
+        } else {
+            ui.raw(self.text(&item)?)?;
+        }
+        Ok(())
+    }
+
+    fn write(&self, folder: &Path, item: &Item) -> anyhow::Result<PathBuf> {
+        let extension = match self.arguments.format {
+            Format::Strait => "strait",
+            Format::Json => "json",
+        };
+        let path = folder.join(format!("{}.{extension}", item.name));
+        std::fs::write(&path, self.text(item)?)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(path)
+    }
+
+    fn text(&self, item: &Item) -> anyhow::Result<String> {
+        Ok(match self.arguments.format {
+            Format::Strait => format!("// {}\n{}", item.heading, print(&item.program)),
+            Format::Json => format!("{}\n", serde_json::to_string(&item.program)?),
+        })
+    }
+}
+
+fn mutant_item(seed: u64, index: u64, number: u32, mutant: Mutant, label: &Label) -> Item {
+    let Mutant { program, mutation, statement } = mutant;
+    let (verdict, coverage) = (label.verdict.word(), label.coverage.word());
+    Item {
+        name: format!("{seed}-{index}-{number}-{mutation}-{verdict}"),
+        heading: format!(
+            "seed {seed}, index {index}, mutant {number}: {mutation} `{statement}`; {verdict}, {coverage}"
+        ),
+        facts: json!({
+            "index": index,
+            "mutant": number,
+            "mutation": mutation.name(),
+            "statement": statement,
+            "verdict": verdict,
+            "coverage": coverage,
+        }),
+        program,
+    }
+}
+
+/// An object with one field more.
+fn with(mut object: Value, key: &str, value: Value) -> Value {
+    object[key] = value;
+    object
+}
