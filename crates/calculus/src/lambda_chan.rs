@@ -14,6 +14,8 @@
 //! The element type that a program writes for a channel of channels has no names in it. They are
 //! found by unification: all channels sent over one channel must be one and the same.
 
+mod names;
+
 use std::fmt;
 
 use crate::ast::{
@@ -23,6 +25,7 @@ use crate::ast::{
 use crate::effect::{ChannelName, Effect, SelectEffect};
 use crate::index::{Idx, IndexVec, VarId};
 use crate::span::Span;
+use names::{Mismatch, NameVar, Names, Ty};
 
 /// A type of Fig. 7, with the static name of each channel.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -79,7 +82,7 @@ pub fn check(program: &Program) -> Result<Typing, Vec<Violation>> {
         program,
         types: main.variables.iter().map(|_| None).collect(),
         made: Vec::new(),
-        names: Vec::new(),
+        names: Names::default(),
         violations: Vec::new(),
     };
     for (id, function) in program.functions.iter_enumerated() {
@@ -94,36 +97,13 @@ pub fn check(program: &Program) -> Result<Typing, Vec<Violation>> {
     checker.finish(effect)
 }
 
-/// A channel name before unification: a position in [`Checker::names`].
-#[derive(Clone, Copy, Debug)]
-struct NameVar(u32);
-
-/// What is known about a [`NameVar`].
-#[derive(Clone, Copy, Debug)]
-enum NameState {
-    /// The same name as another one.
-    Same(NameVar),
-    /// The name of a channel that the program makes.
-    Made(ChannelName),
-    /// Nothing yet.
-    Unknown,
-}
-
-/// A type of Fig. 7 whose names may still be unknown.
-#[derive(Clone, Debug)]
-enum Ty {
-    Unit,
-    Bool,
-    Channel(Box<Ty>, NameVar),
-}
-
 struct Checker<'p> {
     program: &'p Program,
     /// Γ. A variable has one type for its whole life: nothing is assigned twice.
     types: IndexVec<VarId, Option<Ty>>,
     /// The variable of each channel made so far, by name.
     made: Vec<VarId>,
-    names: Vec<NameState>,
+    names: Names,
     violations: Vec<Violation>,
 }
 
@@ -136,17 +116,10 @@ impl Checker<'_> {
         if !self.violations.is_empty() {
             return Err(self.violations);
         }
-        // Whatever is still unknown belongs to channels that never arrive: any name will do.
-        let mut fresh = self.made.len();
-        for position in 0..self.names.len() {
-            let root = self.root(NameVar(position as u32));
-            if let NameState::Unknown = self.names[root.0 as usize] {
-                self.names[root.0 as usize] = NameState::Made(ChannelName::new(fresh));
-                fresh += 1;
-            }
-        }
-        let effect = self.resolve_effect(effect).normal_form();
-        let types = self.types.iter().map(|ty| ty.as_ref().map(|ty| self.resolve(ty))).collect();
+        self.names.settle(self.made.len());
+        let effect = self.names.resolve_effect(effect).normal_form();
+        let types =
+            self.types.iter().map(|ty| ty.as_ref().map(|ty| self.names.resolve(ty))).collect();
         Ok(Typing { effect, types, channels: self.made.into_iter().collect() })
     }
 
@@ -227,7 +200,7 @@ impl Checker<'_> {
         };
         let name = ChannelName::new(self.made.len());
         self.made.push(var);
-        let name_var = self.new_name(NameState::Made(name));
+        let name_var = self.names.made(name);
         self.bind(var, Some(Ty::Channel(Box::new(element), name_var)), span);
         Effect::Chan(name)
     }
@@ -239,7 +212,7 @@ impl Checker<'_> {
             Type::Bool => Some(Ty::Bool),
             Type::Chan(inner) => {
                 let inner = self.element_type(inner, span)?;
-                Some(Ty::Channel(Box::new(inner), self.new_name(NameState::Unknown)))
+                Some(Ty::Channel(Box::new(inner), self.names.unknown()))
             }
             Type::Int => {
                 self.violation(
@@ -277,7 +250,7 @@ impl Checker<'_> {
             let element = found.as_ref().map(|(element, _)| element.clone());
             self.bind(value, element, span);
         }
-        found.map(|(_, name)| placeholder(name))
+        found.map(|(_, name)| name.placeholder())
     }
 
     /// The premise of T-PUT and T-SELECT-PUT: the channel's name, the message of its element type.
@@ -288,7 +261,7 @@ impl Checker<'_> {
         if let Some(message) = message {
             self.unify(&element, &message, span);
         }
-        Some(placeholder(name))
+        Some(name.placeholder())
     }
 
     /// T-SELECT: φˢʳ₁ ⊕ … ⊕ φˢʳₙ.
@@ -435,97 +408,25 @@ impl Checker<'_> {
     }
 
     fn unify(&mut self, expected: &Ty, found: &Ty, span: Span) {
-        match (expected, found) {
-            (Ty::Unit, Ty::Unit) | (Ty::Bool, Ty::Bool) => {}
-            (Ty::Channel(expected, a), Ty::Channel(found, b)) => {
-                let (a, b) = (self.root(*a), self.root(*b));
-                if a.0 != b.0 {
-                    match (self.names[a.0 as usize], self.names[b.0 as usize]) {
-                        (NameState::Made(one), NameState::Made(other)) if one != other => {
-                            let (one, other) = (self.made_name(one), self.made_name(other));
-                            self.violation(
-                                span,
-                                format!(
-                                    "`{other}` is sent where `{one}` is sent as well: the type \
-                                     channel(t, c) of λ_chan names one channel"
-                                ),
-                            );
-                            return;
-                        }
-                        (NameState::Unknown, _) => {
-                            self.names[a.0 as usize] = NameState::Same(b);
-                        }
-                        _ => self.names[b.0 as usize] = NameState::Same(a),
-                    }
-                }
-                self.unify(expected, found, span);
-            }
-            _ => {
-                let message = format!(
-                    "a message of type {} on a channel of {}",
-                    without_names(found),
-                    without_names(expected)
+        match self.names.unify(expected, found) {
+            Ok(()) => {}
+            Err(Mismatch::Names(one, other)) => {
+                let (one, other) = (self.made_name(one), self.made_name(other));
+                self.violation(
+                    span,
+                    format!(
+                        "`{other}` is sent where `{one}` is sent as well: the type \
+                         channel(t, c) of λ_chan names one channel"
+                    ),
                 );
-                self.violation(span, message);
             }
-        }
-    }
-
-    fn new_name(&mut self, state: NameState) -> NameVar {
-        self.names.push(state);
-        NameVar((self.names.len() - 1) as u32)
-    }
-
-    fn root(&self, mut name: NameVar) -> NameVar {
-        while let NameState::Same(other) = self.names[name.0 as usize] {
-            name = other;
-        }
-        name
-    }
-
-    fn name(&self, name: NameVar) -> ChannelName {
-        match self.names[self.root(name).0 as usize] {
-            NameState::Made(channel) => channel,
-            // `finish` has named every root, and a root is never `Same`.
-            NameState::Unknown | NameState::Same(_) => ChannelName(u32::MAX),
-        }
-    }
-
-    fn resolve(&self, ty: &Ty) -> ChanType {
-        match ty {
-            Ty::Unit => ChanType::Unit,
-            Ty::Bool => ChanType::Bool,
-            Ty::Channel(element, name) => {
-                ChanType::Channel(Box::new(self.resolve(element)), self.name(*name))
+            Err(Mismatch::Types) => {
+                let (found, expected) = (found.without_names(), expected.without_names());
+                self.violation(
+                    span,
+                    format!("a message of type {found} on a channel of {expected}"),
+                );
             }
-        }
-    }
-
-    /// Replaces the placeholders of [`placeholder`] by names. CHAN(c) has its name from the start.
-    fn resolve_effect(&self, effect: Effect) -> Effect {
-        let all = |effects: Vec<Effect>| -> Vec<Effect> {
-            effects.into_iter().map(|effect| self.resolve_effect(effect)).collect()
-        };
-        match effect {
-            Effect::Empty | Effect::Chan(_) => effect,
-            Effect::Get(name) => Effect::Get(self.name(NameVar(name.0))),
-            Effect::Put(name) => Effect::Put(self.name(NameVar(name.0))),
-            Effect::Spawn(effect) => Effect::spawn(self.resolve_effect(*effect)),
-            Effect::Seq(effects) => Effect::Seq(all(effects)),
-            Effect::Choice(effects) => Effect::Choice(all(effects)),
-            Effect::Select(cases) => Effect::Select(
-                cases
-                    .into_iter()
-                    .map(|case| match case {
-                        SelectEffect::Get(name, body) => {
-                            SelectEffect::Get(self.name(NameVar(name.0)), self.resolve_effect(body))
-                        }
-                        SelectEffect::Put(name, body) => {
-                            SelectEffect::Put(self.name(NameVar(name.0)), self.resolve_effect(body))
-                        }
-                    })
-                    .collect(),
-            ),
         }
     }
 
@@ -539,21 +440,8 @@ impl Checker<'_> {
     }
 }
 
-/// While names are being unified an effect holds the positions of name variables instead.
-fn placeholder(name: NameVar) -> ChannelName {
-    ChannelName(name.0)
-}
-
 fn is_int_literal(expression: &Expr) -> bool {
     matches!(expression.kind, ExprKind::Int(_))
-}
-
-fn without_names(ty: &Ty) -> String {
-    match ty {
-        Ty::Unit => "unit".to_owned(),
-        Ty::Bool => "bool".to_owned(),
-        Ty::Channel(element, _) => format!("chan {}", without_names(element)),
-    }
 }
 
 /// Why a statement has no counterpart in Fig. 2.

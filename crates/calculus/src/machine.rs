@@ -38,9 +38,12 @@ pub enum Recording {
 /// A state of a running program: for each process and object the number of its state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct State {
-    pub(crate) procs: SmallVec<[u32; 24]>,
-    pub(crate) objects: SmallVec<[u32; 24]>,
+    pub(crate) procs: Row,
+    pub(crate) objects: Row,
 }
+
+/// Numbers of states; most programs have few processes and objects.
+type Row = SmallVec<[u32; 32]>;
 
 impl State {
     pub(crate) fn proc(&self, process: ProcId) -> u32 {
@@ -66,7 +69,7 @@ impl State {
     }
 }
 
-fn set(row: &mut SmallVec<[u32; 24]>, position: usize, number: u32) {
+fn set(row: &mut Row, position: usize, number: u32) {
     if row.len() <= position {
         row.resize(position + 1, 0);
     }

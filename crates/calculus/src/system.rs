@@ -109,6 +109,22 @@ impl Stateful for Machine {
         state.clone_from(other);
     }
 
+    fn encode_successor(
+        &self,
+        state: &State,
+        bytes: &[u8],
+        action: &Action,
+        scratch: &mut State,
+        successor: &mut Vec<u8>,
+    ) {
+        if self.patch_successor(state, bytes, action, successor).is_none() {
+            self.assign(scratch, state);
+            self.step(scratch, action);
+            self.canonicalise(scratch);
+            self.encode(scratch, successor);
+        }
+    }
+
     fn persistent(&self, state: &State, enabled: &[Action], chosen: &mut Vec<usize>) {
         self.choose_persistent(state, enabled, chosen);
     }
@@ -168,6 +184,42 @@ impl Machine {
             }
             _ => Value::Unit,
         }
+    }
+
+    /// Writes the form of a successor by changing two half bytes in the form of the state, when
+    /// the step does no more than that.
+    fn patch_successor(
+        &self,
+        state: &State,
+        bytes: &[u8],
+        action: &Action,
+        successor: &mut Vec<u8>,
+    ) -> Option<()> {
+        let (partner, case) = action.partner?;
+        let procs = &state.procs;
+        let first = if procs.len() < 8 { 1 } else { 2 };
+        let one_half_byte_each = procs.len() < 64 && procs.iter().all(|number| *number < 8);
+        if !one_half_byte_each || !state.objects.is_empty() || self.shared.symmetry {
+            return None;
+        }
+        let message = self.message(state, action);
+        let next = |process, stimulus| {
+            self.with_move(process, state.proc(process), stimulus, |found| {
+                let local = found.procs.is_empty() && found.objects.is_empty() && found.local < 8;
+                local.then_some(found.local as u8)
+            })
+        };
+        let mine = next(action.actor, action.stimulus(message))?;
+        let theirs = next(partner, Stimulus::Receive(case, message))?;
+        let start = successor.len();
+        successor.extend_from_slice(bytes);
+        for (process, number) in [(action.actor, mine), (partner, theirs)] {
+            let position = first + process.position();
+            let byte = &mut successor[start + position / 2];
+            let shift = 4 * (position % 2);
+            *byte = *byte & !(15 << shift) | number << shift;
+        }
+        Some(())
     }
 
     fn stimulate(&self, state: &mut State, process: ProcId, stimulus: Stimulus) {

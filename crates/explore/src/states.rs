@@ -15,7 +15,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::coverage::Coverage;
 use crate::report::{Found, Report};
-use crate::store::{StateId, Store};
+use crate::store::{Batch, StateId, Store};
 use crate::system::{Stateful, System};
 
 /// How to search.
@@ -140,6 +140,7 @@ struct Worker<'a, S: System, Enough> {
     tally: Tally<S::Outcome>,
     /// Buffers that are used again and again.
     bytes: Vec<u8>,
+    batch: Batch,
     enabled: Vec<S::Action>,
     chosen: Vec<usize>,
     outcomes: Vec<S::Outcome>,
@@ -162,6 +163,7 @@ impl<'a, S: Stateful, Enough: Fn(&S::Outcome) -> bool> Worker<'a, S, Enough> {
             stack: Vec::new(),
             tally,
             bytes: Vec::new(),
+            batch: Batch::default(),
             enabled: Vec::new(),
             chosen: Vec::new(),
             outcomes: Vec::new(),
@@ -173,7 +175,9 @@ impl<'a, S: Stateful, Enough: Fn(&S::Outcome) -> bool> Worker<'a, S, Enough> {
     fn begin(&mut self) {
         let mut run = self.system.start();
         self.system.canonicalise(&mut run);
-        self.visit(&run, StateId::NONE);
+        self.system.encode(&run, &mut self.batch.bytes);
+        self.batch.finish_state();
+        self.visit(StateId::NONE);
     }
 
     fn run(mut self) -> Tally<S::Outcome> {
@@ -238,56 +242,53 @@ impl<'a, S: Stateful, Enough: Fn(&S::Outcome) -> bool> Worker<'a, S, Enough> {
         } else if self.search.options.reduce {
             let mut chosen = std::mem::take(&mut self.chosen);
             self.system.persistent(run, &enabled, &mut chosen);
-            let mut any_new = false;
-            for position in &chosen {
-                any_new |= self.follow(state, run, scratch, &enabled[*position]);
-            }
+            let steps = chosen.iter().map(|position| &enabled[*position]);
+            let any_new = self.follow(state, run, scratch, steps);
             if !any_new && chosen.len() < enabled.len() && self.careful {
-                for (position, action) in enabled.iter().enumerate() {
-                    if !chosen.contains(&position) {
-                        self.follow(state, run, scratch, action);
-                    }
-                }
+                let others = (0..enabled.len()).filter(|position| !chosen.contains(position));
+                self.follow(state, run, scratch, others.map(|position| &enabled[position]));
             }
             self.chosen = chosen;
         } else {
-            for action in &enabled {
-                self.follow(state, run, scratch, action);
-            }
+            self.follow(state, run, scratch, enabled.iter());
         }
         self.enabled = enabled;
     }
 
-    /// Performs an action; tells whether it leads to a new state.
-    fn follow(
+    /// Performs actions; tells whether any of them leads to a new state.
+    fn follow<'b>(
         &mut self,
         from: StateId,
         run: &S::Run,
         scratch: &mut S::Run,
-        action: &S::Action,
-    ) -> bool {
-        self.tally.transitions += 1;
-        self.system.assign(scratch, run);
-        self.system.step(scratch, action);
-        self.system.canonicalise(scratch);
-        self.visit(scratch, from)
+        actions: impl Iterator<Item = &'b S::Action>,
+    ) -> bool
+    where
+        S::Action: 'b,
+    {
+        self.batch.clear();
+        for action in actions {
+            self.tally.transitions += 1;
+            let successors = &mut self.batch.bytes;
+            self.system.encode_successor(run, &self.bytes, action, scratch, successors);
+            self.batch.finish_state();
+        }
+        self.visit(from)
     }
 
-    fn visit(&mut self, run: &S::Run, parent: StateId) -> bool {
-        self.bytes.clear();
-        self.system.encode(run, &mut self.bytes);
-        match self.search.store.insert(&self.bytes, parent) {
-            Ok((state, fresh)) => {
-                if fresh {
-                    self.stack.push(state);
-                }
-                fresh
+    /// Takes up the states of the batch; tells whether any is new.
+    fn visit(&mut self, parent: StateId) -> bool {
+        let before = self.stack.len();
+        let stack = &mut self.stack;
+        let keep_new = |state, fresh| {
+            if fresh {
+                stack.push(state);
             }
-            Err(_) => {
-                self.search.end(End::Memory);
-                false
-            }
+        };
+        if self.search.store.insert_all(&mut self.batch, parent, keep_new).is_err() {
+            self.search.end(End::Memory);
         }
+        self.stack.len() > before
     }
 
     fn finish(&mut self, state: StateId, run: &mut S::Run) {

@@ -1,15 +1,17 @@
 //! The set of visited states: each state's bytes once, found by hash, with the state it was reached
-//! from. Split into shards so that search threads rarely meet.
+//! from.
+//!
+//! Looking a state up touches two places in memory, the table and the record, and both are usually
+//! far from the cache; a batch of look-ups lets the processor wait for several at once. With several
+//! search threads the set is split into shards, so that they rarely meet.
 
 use std::hash::Hasher;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use rustc_hash::FxHasher;
 
-/// A stored state. Half the byte offset in its shard, and the shard in the lowest bits.
+/// A stored state: half its byte offset in its shard, and the shard in the lowest bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct StateId(u32);
 
@@ -18,26 +20,42 @@ impl StateId {
     pub(crate) const NONE: StateId = StateId(u32::MAX);
 }
 
-/// Full blocks have this size; the first block of a shard grows up to it.
-const BLOCK: usize = 1 << 18;
-
-/// What the store could not do.
+/// There is no number left for another state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Full;
+
+/// States that are looked up together.
+#[derive(Default)]
+pub(crate) struct Batch {
+    /// Their bytes, one after another.
+    pub(crate) bytes: Vec<u8>,
+    /// Where each one ends.
+    pub(crate) ends: Vec<usize>,
+    hashes: Vec<u64>,
+}
+
+impl Batch {
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// What was written to `bytes` since the last call is a state.
+    pub(crate) fn finish_state(&mut self) {
+        self.ends.push(self.bytes.len());
+    }
+
+    fn state(&self, position: usize) -> &[u8] {
+        let start = if position == 0 { 0 } else { self.ends[position - 1] };
+        &self.bytes[start..self.ends[position]]
+    }
+}
 
 pub(crate) struct Store {
     shards: Vec<Mutex<Shard>>,
     /// How many low bits of a [`StateId`] name the shard.
     shard_bits: u32,
     bytes: AtomicUsize,
-}
-
-#[derive(Default)]
-struct Shard {
-    /// Offsets of records, halved.
-    table: HashTable<u32>,
-    blocks: Vec<Vec<u8>>,
-    states: usize,
 }
 
 impl Store {
@@ -50,32 +68,82 @@ impl Store {
 
     fn shard(&self, number: usize) -> MutexGuard<'_, Shard> {
         // A shard is never left half changed, so a panic elsewhere does no harm here.
-        self.shards[number].lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.shards[number].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The state with these bytes, and whether it is new.
     pub(crate) fn insert(&self, state: &[u8], parent: StateId) -> Result<(StateId, bool), Full> {
         let hash = hash(state);
-        let number = (hash >> 7) as usize & (self.shards.len() - 1);
+        let number = (hash >> 58) as usize & (self.shards.len() - 1);
         let mut shard = self.shard(number);
+        self.insert_into(&mut shard, number, hash, state, parent)
+    }
+
+    /// Inserts all states of a batch; `each` learns for every one, in order, where it is and
+    /// whether it is new.
+    pub(crate) fn insert_all(
+        &self,
+        batch: &mut Batch,
+        parent: StateId,
+        mut each: impl FnMut(StateId, bool),
+    ) -> Result<(), Full> {
+        let count = batch.ends.len();
+        let mut hashes = std::mem::take(&mut batch.hashes);
+        hashes.clear();
+        hashes.extend((0..count).map(|position| hash(batch.state(position))));
+        let result = (|| {
+            if self.shard_bits > 0 {
+                for (position, hash) in hashes.iter().enumerate() {
+                    let number = (hash >> 58) as usize & (self.shards.len() - 1);
+                    let mut shard = self.shard(number);
+                    let state = batch.state(position);
+                    let (id, fresh) = self.insert_into(&mut shard, number, *hash, state, parent)?;
+                    drop(shard);
+                    each(id, fresh);
+                }
+                return Ok(());
+            }
+            let mut shard = self.shard(0);
+            shard.warm_up(&hashes);
+            for (position, hash) in hashes.iter().enumerate() {
+                let state = batch.state(position);
+                let (id, fresh) = self.insert_into(&mut shard, 0, *hash, state, parent)?;
+                each(id, fresh);
+            }
+            Ok(())
+        })();
+        batch.hashes = hashes;
+        result
+    }
+
+    fn insert_into(
+        &self,
+        shard: &mut Shard,
+        number: usize,
+        hash: u64,
+        state: &[u8],
+        parent: StateId,
+    ) -> Result<(StateId, bool), Full> {
+        if let Some(offset) = shard.find(hash, state) {
+            return Ok((StateId(offset << self.shard_bits | number as u32), false));
+        }
         let before = shard.size();
-        let (offset, fresh) = shard.insert(hash, state, parent);
+        let offset = shard.append(hash, state, parent);
         let grown = shard.size() - before;
-        drop(shard);
         if grown > 0 {
             self.bytes.fetch_add(grown, Ordering::Relaxed);
         }
         if u64::from(offset) << self.shard_bits >= u64::from(u32::MAX) {
             return Err(Full);
         }
-        Ok((StateId(offset << self.shard_bits | number as u32), fresh))
+        Ok((StateId(offset << self.shard_bits | number as u32), true))
     }
 
     /// Writes a state's bytes into `bytes` and gives its parent.
     pub(crate) fn read(&self, state: StateId, bytes: &mut Vec<u8>) -> StateId {
         let number = state.0 as usize & (self.shards.len() - 1);
         let shard = self.shard(number);
-        let (parent, stored) = shard.record(state.0 >> self.shard_bits);
+        let (parent, stored) = shard.records.get(state.0 >> self.shard_bits);
         bytes.clear();
         bytes.extend_from_slice(stored);
         parent
@@ -92,103 +160,158 @@ impl Store {
     }
 }
 
+/// Kept apart in memory, so that threads do not disturb each other's caches.
+#[derive(Default)]
+#[repr(align(128))]
+struct Shard {
+    /// Half of the hash and half of the record's offset plus one in each occupied slot; 0 is free.
+    /// Linear probing.
+    slots: Vec<u64>,
+    records: Records,
+    states: usize,
+}
+
+/// At most this share of the slots is used, in per cent.
+const LOAD: usize = 85;
+
 impl Shard {
     fn size(&self) -> usize {
-        let blocks: usize = match self.blocks.len() {
+        self.slots.len() * 8 + self.records.size()
+    }
+
+    fn slot(&self, hash: u64) -> usize {
+        // The low half of the hash is also what the slot remembers, so growing needs no records.
+        hash as u32 as usize & (self.slots.len() - 1)
+    }
+
+    /// Starts loading what the look-ups of these hashes will need.
+    fn warm_up(&self, hashes: &[u64]) {
+        if self.slots.is_empty() {
+            return;
+        }
+        let mut offsets: [u32; 32] = [0; 32];
+        for (hash, offset) in hashes.iter().zip(&mut offsets) {
+            *offset = self.slots[self.slot(*hash)] as u32;
+        }
+        let touched = offsets.iter().take(hashes.len()).filter(|offset| **offset != 0);
+        let sum = touched.fold(0u8, |sum, offset| sum.wrapping_add(self.records.first(offset - 1)));
+        // The sum means nothing; it keeps the loads from being thrown away.
+        std::hint::black_box(sum);
+    }
+
+    fn find(&self, hash: u64, state: &[u8]) -> Option<u32> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let mask = self.slots.len() - 1;
+        let mut slot = self.slot(hash);
+        loop {
+            let entry = self.slots[slot];
+            if entry == 0 {
+                return None;
+            }
+            if entry >> 32 == hash & 0xffff_ffff {
+                let offset = entry as u32 - 1;
+                if self.records.get(offset).1 == state {
+                    return Some(offset);
+                }
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    /// Adds a state that is not there.
+    fn append(&mut self, hash: u64, state: &[u8], parent: StateId) -> u32 {
+        if (self.states + 1) * 100 > self.slots.len() * LOAD {
+            self.grow();
+        }
+        let offset = self.records.append(state, parent);
+        self.occupy(hash << 32 | u64::from(offset + 1));
+        self.states += 1;
+        offset
+    }
+
+    fn occupy(&mut self, entry: u64) {
+        let mask = self.slots.len() - 1;
+        let mut slot = (entry >> 32) as usize & mask;
+        while self.slots[slot] != 0 {
+            slot = (slot + 1) & mask;
+        }
+        self.slots[slot] = entry;
+    }
+
+    fn grow(&mut self) {
+        let larger = vec![0; (self.slots.len() * 2).max(16)];
+        let smaller = std::mem::replace(&mut self.slots, larger);
+        for entry in smaller.into_iter().filter(|entry| *entry != 0) {
+            self.occupy(entry);
+        }
+    }
+}
+
+/// Length, parent and bytes of each state, in blocks that are never moved.
+#[derive(Default)]
+struct Records {
+    blocks: Vec<Vec<u8>>,
+}
+
+/// Full blocks have this size; the first one grows up to it.
+const BLOCK: usize = 1 << 18;
+
+impl Records {
+    fn size(&self) -> usize {
+        match self.blocks.len() {
             0 => 0,
             1 => self.blocks[0].capacity(),
             several => several * BLOCK,
-        };
-        // hashbrown keeps at most seven of eight buckets in use, each with one byte of its own.
-        let buckets = match self.table.capacity() {
-            0 => 0,
-            capacity => (capacity * 8 / 7).next_power_of_two(),
-        };
-        blocks + buckets * 5
-    }
-
-    fn insert(&mut self, hash: u64, state: &[u8], parent: StateId) -> (u32, bool) {
-        let blocks = &self.blocks;
-        let entry = self.table.entry(
-            hash,
-            |offset| record(blocks, *offset).1 == state,
-            |offset| self::hash(record(blocks, *offset).1),
-        );
-        match entry {
-            Entry::Occupied(occupied) => (*occupied.get(), false),
-            Entry::Vacant(vacant) => {
-                let offset = next_offset(blocks, state.len());
-                vacant.insert(offset);
-                self.append(state, parent);
-                self.states += 1;
-                (offset, true)
-            }
         }
     }
 
-    fn append(&mut self, state: &[u8], parent: StateId) {
-        let needed = record_length(state.len());
+    /// Any byte of a record.
+    fn first(&self, offset: u32) -> u8 {
+        let offset = offset as usize * 2;
+        self.blocks[offset / BLOCK][offset % BLOCK]
+    }
+
+    fn get(&self, offset: u32) -> (StateId, &[u8]) {
+        let offset = offset as usize * 2;
+        let bytes = &self.blocks[offset / BLOCK][offset % BLOCK..];
+        let (length, rest) = if bytes[0] < 0x80 {
+            (bytes[0] as usize, &bytes[1..])
+        } else {
+            let length = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+            ((length & 0x7fff_ffff) as usize, &bytes[4..])
+        };
+        let parent = u32::from_le_bytes([rest[0], rest[1], rest[2], rest[3]]);
+        (StateId(parent), &rest[4..4 + length])
+    }
+
+    /// Writes a record at an even place within one block, and gives half its offset.
+    fn append(&mut self, state: &[u8], parent: StateId) -> u32 {
+        let prefix = if state.len() < 0x80 { 1 } else { 4 };
+        let needed = (prefix + 4 + state.len()).next_multiple_of(2);
         if self.blocks.last().is_none_or(|block| block.len() + needed > BLOCK) {
-            let capacity = if self.blocks.is_empty() { 256.min(BLOCK) } else { BLOCK };
+            let capacity = if self.blocks.is_empty() { 256 } else { BLOCK };
             self.blocks.push(Vec::with_capacity(capacity.max(needed)));
         }
-        let Some(block) = self.blocks.last_mut() else {
-            return;
-        };
-        let end = block.len() + needed;
-        write_length(state.len(), block);
+        let number = self.blocks.len() - 1;
+        let block = &mut self.blocks[number];
+        let start = block.len();
+        if prefix == 1 {
+            block.push(state.len() as u8);
+        } else {
+            // The first bit says that the length takes four bytes.
+            block.extend_from_slice(&(state.len() as u32 | 0x8000_0000).to_be_bytes());
+        }
         block.extend_from_slice(&parent.0.to_le_bytes());
         block.extend_from_slice(state);
-        block.resize(end, 0);
+        block.resize(start + needed, 0);
+        ((number * BLOCK + start) / 2) as u32
     }
-
-    fn record(&self, offset: u32) -> (StateId, &[u8]) {
-        record(&self.blocks, offset)
-    }
-}
-
-/// Where the next record will start: records do not cross blocks, so that none is ever moved.
-fn next_offset(blocks: &[Vec<u8>], length: usize) -> u32 {
-    let fits = |block: &Vec<u8>| block.len() + record_length(length) <= BLOCK;
-    let offset = match blocks.last() {
-        Some(block) if fits(block) => (blocks.len() - 1) * BLOCK + block.len(),
-        _ => blocks.len() * BLOCK,
-    };
-    (offset / 2) as u32
-}
-
-/// Length, parent, bytes, and one more byte if the sum is odd.
-fn record_length(state: usize) -> usize {
-    let prefix = if state < 0x80 { 1 } else { 4 };
-    (prefix + 4 + state).next_multiple_of(2)
-}
-
-fn write_length(length: usize, block: &mut Vec<u8>) {
-    if length < 0x80 {
-        block.push(length as u8);
-    } else {
-        // The first byte's high bit says that the length takes four bytes, most significant first.
-        block.extend_from_slice(&(length as u32 | 0x8000_0000).to_be_bytes());
-    }
-}
-
-fn record(blocks: &[Vec<u8>], offset: u32) -> (StateId, &[u8]) {
-    let offset = offset as usize * 2;
-    let bytes = &blocks[offset / BLOCK][offset % BLOCK..];
-    let (length, rest) = if bytes[0] < 0x80 {
-        (bytes[0] as usize, &bytes[1..])
-    } else {
-        let length = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        ((length & 0x7fff_ffff) as usize, &bytes[4..])
-    };
-    let parent = u32::from_le_bytes([rest[0], rest[1], rest[2], rest[3]]);
-    (StateId(parent), &rest[4..4 + length])
 }
 
 fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(bytes);
-    // FxHasher leaves the low bits weak; the table uses both ends.
-    let hash = hasher.finish();
-    hash ^ (hash >> 29)
+    hasher.finish()
 }

@@ -79,6 +79,22 @@ pub trait Stateful: System<Action: Send, Outcome: Send> + Clone + Send {
     /// Makes `run` equal to `other`, reusing its memory.
     fn assign(&self, run: &mut Self::Run, other: &Self::Run);
 
+    /// Appends the canonical form of the state that an action leads to. `bytes` is the form of
+    /// `run`, which may help; `scratch` may be used at will.
+    fn encode_successor(
+        &self,
+        run: &Self::Run,
+        _bytes: &[u8],
+        action: &Self::Action,
+        scratch: &mut Self::Run,
+        successor: &mut Vec<u8>,
+    ) {
+        self.assign(scratch, run);
+        self.step(scratch, action);
+        self.canonicalise(scratch);
+        self.encode(scratch, successor);
+    }
+
     /// A persistent set: fills `chosen` with positions in `enabled` (never none, unless `enabled`
     /// is empty) such that no sequence of other actions that are not chosen can ever reach one
     /// that depends on a chosen action. Choosing everything is always right.

@@ -99,11 +99,11 @@ impl Draft {
         (var, statements::new_channel(var, element, capacity))
     }
 
-    /// A new variable for a value.
+    /// A new variable for a value: `x1`, or `ok1` for what a get says about close.
     pub fn value(&mut self, ty: Type) -> VarId {
         let number = self.next_value;
         self.next_value += 1;
-        self.variable("x", number, ty)
+        self.variable(if ty == Type::Bool { "ok" } else { "x" }, number, ty)
     }
 
     fn variable(&mut self, prefix: &str, number: u32, ty: Type) -> VarId {

@@ -8,7 +8,7 @@ use crate::generator::{MAX_SIZE, MIN_SIZE};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The weights file cannot be read.
-    #[error("cannot read the weights file {}: {source}", path.display())]
+    #[error("cannot read the weights file {}", path.display())]
     UnreadableFile {
         /// The file.
         path: PathBuf,

@@ -16,6 +16,10 @@ use crate::rules::{Builder, Sequence, expansion, extension, generation, reorderi
 use crate::stream::{Purpose, Stream};
 use crate::weights::{Heuristic, Weights};
 
+/// Which programs belong to which index. Grows whenever that changes, so that a recorded index can
+/// be told from one of an older generator.
+pub const GENERATOR_VERSION: u32 = 1;
+
 /// The size of a program when nothing is said: the operations of a typical program of the paper
 /// (Fig. 1 has 14, Fig. 13 and 14 have 10, Fig. 15 has 22).
 pub const DEFAULT_SIZE: u32 = 16;
@@ -133,7 +137,8 @@ impl Generator {
         let mut rules = builder.counts;
         let mut proofs = Proofs::default();
         let weight = self.weights.thousandths(Rule::XMerge);
-        for attempt in 0..if weight == 0 { 0 } else { MERGES } {
+        let attempts = if weight == 0 { 0 } else { MERGES };
+        for attempt in 0..attempts {
             let mut builder = self.builder(index, Purpose::Attempt(attempt));
             if !builder.stream.chance(weight, weight + 1000) {
                 continue;

@@ -17,7 +17,9 @@ mod weights;
 
 pub use capabilities::Capabilities;
 pub use error::Error;
-pub use generator::{Config, DEFAULT_SIZE, Generated, Generator, MAX_SIZE, MIN_SIZE, Proofs};
+pub use generator::{
+    Config, DEFAULT_SIZE, GENERATOR_VERSION, Generated, Generator, MAX_SIZE, MIN_SIZE, Proofs,
+};
 pub use mutants::{Label, Mutant, Mutation, mutant};
 pub use prover::{Explorer, Prover};
 pub use rule::{Family, Rule, RuleCounts};
