@@ -18,6 +18,9 @@ pub struct Action {
     /// The processes that the actor and the partner spawn on the way to their next operations, as
     /// numbers of the machine's tables; 0 for none. What those do depends on this step.
     pub born: [u32; 2],
+    /// For a default: the number of the actor's state, which tells the channels that it depends
+    /// on; else 0.
+    pub local: u32,
 }
 
 /// What happens in a step.

@@ -36,7 +36,8 @@ impl Machine {
                     OfferKind::Default => {
                         if !menu.offers.iter().any(|other| rules_out_default(&cache, state, other))
                         {
-                            actions.push(alone(ActionKind::Default, process, offer));
+                            let action = alone(ActionKind::Default, process, offer);
+                            actions.push(Action { local: number, ..action });
                         }
                     }
                     _ => {
@@ -55,7 +56,8 @@ impl Machine {
 type Receivers = SmallVec<[(ObjectId, ProcId, u16); 32]>;
 
 fn alone(kind: ActionKind, actor: ProcId, offer: &Offer) -> Action {
-    Action { kind, actor, case: offer.case, partner: None, object: offer.object, born: [0, 0] }
+    let (case, object) = (offer.case, offer.object);
+    Action { kind, actor, case, partner: None, object, born: [0, 0], local: 0 }
 }
 
 fn object_of<'cache>(cache: &'cache Cache, state: &State, object: ObjectId) -> &'cache Object {

@@ -1,6 +1,6 @@
 //! A program's verdict and outcomes, by whichever engine.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use strait_explore::{
     Bounds, Coverage, Found, Limits, Report, StateOptions, bounded, cycles, dpor, pct_parallel,
@@ -61,6 +61,8 @@ pub struct ExamineOptions<'a> {
     pub max_length: usize,
     /// Set from outside to end the search early.
     pub stop: Option<&'a AtomicBool>,
+    /// How many states, or executions in the engines that follow executions, were seen so far.
+    pub progress: Option<&'a AtomicU64>,
 }
 
 impl Default for ExamineOptions<'_> {
@@ -73,6 +75,7 @@ impl Default for ExamineOptions<'_> {
             max_states: u64::MAX,
             max_length: 100_000,
             stop: None,
+            progress: None,
         }
     }
 }
@@ -141,12 +144,22 @@ fn state_options<'a>(options: &ExamineOptions<'a>, reduce: bool) -> StateOptions
         memory: options.memory,
         max_states: options.max_states,
         stop: options.stop,
+        progress: options.progress,
     }
 }
 
 fn search(machine: &Machine, options: &ExamineOptions<'_>) -> (Report<Outcome, Action>, usize) {
-    let limits =
-        Limits { length: Some(options.max_length), stop: options.stop, ..Limits::default() };
+    let tell = |executions| {
+        if let Some(progress) = options.progress {
+            progress.fetch_max(executions, Ordering::Relaxed);
+        }
+    };
+    let limits = Limits {
+        length: Some(options.max_length),
+        stop: options.stop,
+        progress: Some(&tell),
+        ..Limits::default()
+    };
     match &options.engine {
         Engine::States { reduce, .. } => {
             let found = states(machine, &state_options(options, *reduce));

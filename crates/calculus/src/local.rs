@@ -122,7 +122,8 @@ impl Local {
         self.stop(Status::Panicked(message.into(), pc));
     }
 
-    fn stop(&mut self, status: Status) {
+    /// Goes no further.
+    pub fn stop(&mut self, status: Status) {
         self.status = status;
         self.frames.clear();
         self.spawned = 0;
@@ -198,7 +199,7 @@ impl Local {
     /// everything that is not needed any more is forgotten.
     pub fn run(&mut self, code: &Code, host: &mut impl Host) {
         let mut steps = 0;
-        let mut landmark: Option<(usize, SmallVec<[Frame; 1]>)> = None;
+        let mut landmark: Option<(u32, SmallVec<[Frame; 1]>)> = None;
         while self.status == Status::Waiting {
             let Some(pc) = self.pc() else {
                 self.stop(Status::Done);
@@ -213,12 +214,17 @@ impl Local {
             if steps > PATIENCE {
                 self.stop(Status::Runaway("instructions without any visible operation", pc));
             } else if steps.is_power_of_two() {
-                landmark = Some((steps, self.frames.clone()));
-            } else if landmark.as_ref().is_some_and(|(_, frames)| *frames == self.frames) {
+                landmark = Some((self.spawned, self.frames.clone()));
+            } else if landmark.as_ref().is_some_and(|landmark| self.is_back_at(landmark)) {
                 // The same place with the same values, and nothing from outside: for ever.
                 self.stop(Status::Spinning(pc));
             }
         }
+    }
+
+    /// Has nothing changed since then? One more process is a change.
+    fn is_back_at(&self, (spawned, frames): &(u32, SmallVec<[Frame; 1]>)) -> bool {
+        *spawned == self.spawned && *frames == self.frames
     }
 
     /// Must the machine stop before this instruction? A `close` of nil is no business of others.

@@ -12,6 +12,11 @@ use crate::observation::{Event, Observation};
 use crate::tables::Tables;
 use crate::value::Value;
 
+/// How many processes may be born in one step before we suspect that there is no end of them.
+const MAX_BORN: usize = 5_000;
+/// How many of them are kept then.
+const SHOWN_BORN: usize = 16;
+
 /// What happens to a process in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stimulus {
@@ -178,16 +183,22 @@ impl Machine {
     fn settle(&self, tables: &mut Tables, process: ProcId, local: &mut Local) -> Move {
         let mut result = Move::default();
         let mut children = Vec::new();
+        let start = local.pc().unwrap_or(Pc(0));
         self.run_alone(tables, process, local, &mut result, &mut children);
-        result.local = tables.local(process, local.clone());
         let mut next = 0;
-        while next < children.len() {
+        while next < children.len() && children.len() <= MAX_BORN {
             let (child, mut local) = children[next].clone();
             next += 1;
             self.run_alone(tables, child, &mut local, &mut result, &mut children);
             let number = tables.local(child, local);
             result.procs.push((child, number));
         }
+        if children.len() > MAX_BORN {
+            // Processes without end: a few of them show what they do, the outcome names the limit.
+            local.stop(Status::Runaway("processes spawned at once", start));
+            result.procs.truncate(SHOWN_BORN);
+        }
+        result.local = tables.local(process, local.clone());
         result.born = tables.births.number(result.procs.iter().map(|(child, _)| *child).collect());
         result
     }
@@ -236,7 +247,7 @@ fn treat(object: &mut Object, treatment: Treatment) {
         }
         (Object::WaitGroup(counter), ActionKind::Add) => {
             if let Value::Int(amount) = treatment.value {
-                *counter = counter.wrapping_add(amount);
+                *counter = counter.saturating_add(amount);
             }
         }
         _ => {}

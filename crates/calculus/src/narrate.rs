@@ -7,7 +7,7 @@ use crate::code::Instruction;
 use crate::index::{FuncId, ObjectId, Pc, ProcId, VarId};
 use crate::local::Status;
 use crate::machine::{Machine, State};
-use crate::moves::Stimulus;
+use crate::moves::{Move, Stimulus};
 use crate::span::Span;
 
 /// A process at a place of the text.
@@ -30,13 +30,19 @@ pub struct Step {
     pub kind: Option<ActionKind>,
     /// The message that is moved.
     pub message: Option<String>,
+    /// The process that a spawn starts.
+    pub starts: Option<String>,
 }
 
-/// A process that waits for ever, and where.
+/// A process that has not finished, and where it stands.
 #[derive(Clone, Debug)]
 pub struct Blocked {
     /// Which.
     pub at: Place,
+    /// Where its cases stand, if it is in a select.
+    pub cases: Vec<Span>,
+    /// Does it go on for ever by itself?
+    pub spins: bool,
     /// Has it panicked instead, and why?
     pub panic: Option<String>,
 }
@@ -72,7 +78,7 @@ impl Machine {
     /// Tells a trace step by step, and who has not finished at its end.
     pub fn narrate(&self, trace: &[Action]) -> (Vec<Step>, Vec<Blocked>) {
         let mut steps = Vec::new();
-        self.narrate_performed(&self.first_move().performed, &mut steps);
+        self.narrate_move(&self.first_move(), &mut steps);
         let mut state = self.start();
         for action in trace {
             self.narrate_action(&state, action, &mut steps);
@@ -81,11 +87,16 @@ impl Machine {
         (steps, self.blocked(&state))
     }
 
-    fn narrate_performed(&self, performed: &[(ProcId, Pc)], steps: &mut Vec<Step>) {
-        for (process, pc) in performed {
+    fn narrate_move(&self, done: &Move, steps: &mut Vec<Step>) {
+        // Processes are listed in the order of the spawns that start them.
+        let mut children = done.procs.iter();
+        for (process, pc) in &done.performed {
             let actor =
                 Place { process: self.process_name(*process), span: self.code().origins[*pc].span };
-            steps.push(Step { actor, partner: None, kind: None, message: None });
+            let spawns = matches!(self.code().instructions[*pc], Instruction::Spawn(..));
+            let child = if spawns { children.next() } else { None };
+            let starts = child.map(|(child, _)| self.process_name(*child));
+            steps.push(Step { actor, partner: None, kind: None, message: None, starts });
         }
     }
 
@@ -98,10 +109,11 @@ impl Machine {
             partner: action.partner.map(|(partner, case)| self.place(state, partner, case)),
             kind: Some(action.kind),
             message: moves_message.then(|| message.to_string()),
+            starts: None,
         });
         let mut follow = |process, stimulus| {
             let done = self.compute_move(process, state.proc(process), stimulus);
-            self.narrate_performed(&done.performed, steps);
+            self.narrate_move(&done, steps);
         };
         follow(action.actor, action.stimulus(message));
         if let Some((partner, case)) = action.partner {
@@ -123,30 +135,41 @@ impl Machine {
         Place { process: tables.name(process), span }
     }
 
+    fn case_spans(&self, pc: Pc) -> Vec<Span> {
+        match &self.code().instructions[pc] {
+            Instruction::Select(select) if !select.single => {
+                select.cases.iter().map(|case| case.span).collect()
+            }
+            _ => vec![],
+        }
+    }
+
     fn blocked(&self, state: &State) -> Vec<Blocked> {
         let cache = self.warm_cache(state);
         let tables = self.tables();
         let mut blocked = Vec::new();
         for (process, number) in state.processes() {
+            let mut cases = Vec::new();
+            let mut spins = false;
             let (span, panic) = match &cache.menu(process, number).status {
                 Status::Done | Status::Refuted => continue,
                 Status::Waiting => {
                     let local = tables.local_state(process, number);
                     let pc = local.and_then(|local| local.pc());
+                    cases.extend(pc.into_iter().flat_map(|pc| self.case_spans(pc)));
                     (pc.map_or(Span::NONE, |pc| self.code().origins[pc].span), None)
                 }
                 Status::Panicked(message, pc) => {
                     (self.code().origins[*pc].span, Some(message.to_string()))
                 }
                 Status::Spinning(pc) | Status::Runaway(_, pc) => {
+                    spins = true;
                     (self.code().origins[*pc].span, None)
                 }
             };
             let order = tables.path_numbers(process);
-            blocked.push((
-                order,
-                Blocked { at: Place { process: tables.name(process), span }, panic },
-            ));
+            let at = Place { process: tables.name(process), span };
+            blocked.push((order, Blocked { at, cases, spins, panic }));
         }
         blocked.sort_by(|a, b| a.0.cmp(&b.0));
         blocked.into_iter().map(|(_, blocked)| blocked).collect()

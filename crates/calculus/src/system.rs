@@ -55,7 +55,11 @@ impl System for Machine {
     }
 
     fn dependent(&self, a: &Action, b: &Action) -> bool {
-        a.depends_on(b) || self.bears(a, b) || self.bears(b, a)
+        a.depends_on(b)
+            || self.bears(a, b)
+            || self.bears(b, a)
+            || self.watches(a, b)
+            || self.watches(b, a)
     }
 
     fn thread(&self, action: &Action) -> ThreadId {
@@ -247,6 +251,17 @@ impl Machine {
         let Some((partner, case)) = action.partner else { return ([mine, 0], refuted) };
         let (theirs, refuted_too) = look(partner, Stimulus::Receive(case, message));
         ([mine, theirs], refuted || refuted_too)
+    }
+
+    /// Is the first step a default that the second one may rule out or make possible? A rendezvous
+    /// does neither.
+    fn watches(&self, first: &Action, second: &Action) -> bool {
+        if first.kind != ActionKind::Default || second.kind == ActionKind::Meet {
+            return false;
+        }
+        let cache = self.warm_cache_of(first.actor, first.local);
+        let mut offers = cache.menu(first.actor, first.local).offers.iter();
+        offers.any(|offer| offer.object.is_some() && offer.object == second.object)
     }
 
     /// Does the first step spawn a process that takes part in the second?

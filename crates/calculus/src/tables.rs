@@ -66,7 +66,8 @@ pub type Link = (u32, Event, Option<(FuncId, VarId)>);
 /// The shared tables.
 #[derive(Debug)]
 pub struct Tables {
-    proc_numbers: HashMap<(ProcId, u32), ProcId, FxBuildHasher>,
+    /// The n-th child may have different names on different ways.
+    proc_numbers: HashMap<(ProcId, u32, Option<SmolStr>), ProcId, FxBuildHasher>,
     object_numbers: HashMap<(ProcId, u32), ObjectId, FxBuildHasher>,
     /// Every process that was ever seen.
     pub procs: IndexVec<ProcId, ProcInfo>,
@@ -109,13 +110,14 @@ impl Tables {
 
     /// The process that is the n-th child of another.
     pub fn child(&mut self, parent: ProcId, number: u32, given_name: Option<&SmolStr>) -> ProcId {
-        if let Some(child) = self.proc_numbers.get(&(parent, number)) {
+        let given_name = given_name.cloned();
+        let key = (parent, number, given_name.clone());
+        if let Some(child) = self.proc_numbers.get(&key) {
             return *child;
         }
-        let given_name = given_name.cloned();
         let child = self.procs.push(ProcInfo { parent: Some((parent, number)), given_name });
         self.locals.push(Interner::starting_with(None));
-        self.proc_numbers.insert((parent, number), child);
+        self.proc_numbers.insert(key, child);
         self.bytes += 256;
         child
     }
