@@ -175,7 +175,8 @@ impl<'a> Crowd<'a> {
                 }
                 let uses = menu.uses.iter().find(|(known, _)| *known == object);
                 let uses = uses.map_or(Uses::NONE, |(_, uses)| *uses);
-                let helps = *other != process && uses.meets(partner);
+                // A process may be helped by those it spawns, never by itself.
+                let helps = uses.meets(partner) && (*other != process || menu.creates);
                 !menu.receives_objects && !helps && !uses.meets(Uses::CLOSE)
             })
     }

@@ -119,6 +119,7 @@ impl<'a, S: Stateful> Tarjan<'a, S> {
         if !states.is_multiple_of(256) {
             return false;
         }
+        self.options.advance(256);
         let bytes = self.store.bytes() + self.system.memory() + states * 48;
         let by = if bytes > self.options.memory {
             format!("memory of {} MiB in the search for cycles", self.options.memory >> 20)

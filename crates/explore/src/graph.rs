@@ -1,6 +1,7 @@
 //! The whole graph of a system, for drawing and for other tools.
 
 use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -68,6 +69,10 @@ pub fn graph<S: Stateful>(system: &S, options: &StateOptions<'_>) -> Graph<S::Ou
         let edges = graph.edges.capacity() * size_of::<(u32, S::Action, u32)>();
         let used = store.bytes() + system.memory() + edges;
         if used > options.memory || u64::from(graph.states) >= options.max_states {
+            break;
+        }
+        options.advance(1);
+        if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             break;
         }
     }

@@ -7,7 +7,7 @@
 //! action is put off for ever. That argument needs no order of visits, so it holds in parallel.
 
 use std::hash::BuildHasher;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use hashbrown::HashMap;
@@ -31,11 +31,29 @@ pub struct StateOptions<'a> {
     pub max_states: u64,
     /// Set from outside to end the search early.
     pub stop: Option<&'a AtomicBool>,
+    /// Where to add, every now and then, how many states were looked at since the last time.
+    pub progress: Option<&'a AtomicU64>,
+}
+
+impl StateOptions<'_> {
+    /// Tells whoever watches that so many more states were looked at.
+    pub(crate) fn advance(&self, states: u64) {
+        if let Some(progress) = self.progress {
+            progress.fetch_add(states, Ordering::Relaxed);
+        }
+    }
 }
 
 impl Default for StateOptions<'_> {
     fn default() -> Self {
-        StateOptions { reduce: true, threads: 1, memory: 2 << 30, max_states: u64::MAX, stop: None }
+        StateOptions {
+            reduce: true,
+            threads: 1,
+            memory: 2 << 30,
+            max_states: u64::MAX,
+            stop: None,
+            progress: None,
+        }
     }
 }
 
@@ -198,6 +216,7 @@ impl<'a, S: Stateful, Enough: Fn(&S::Outcome) -> bool> Worker<'a, S, Enough> {
         if self.budget == 0 {
             self.budget = STRIDE;
             self.look_around();
+            self.search.options.advance(STRIDE.into());
         }
         self.budget -= 1;
         if self.search.ended.load(Ordering::Relaxed) {
