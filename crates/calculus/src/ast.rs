@@ -13,6 +13,12 @@ use crate::span::Span;
 /// How deep blocks, expressions and types may nest.
 pub const MAX_DEPTH: usize = 200;
 
+/// How many messages a bounded channel may hold.
+pub const MAX_CAPACITY: u32 = 1_000_000;
+
+/// How many cases a select and branches a choice may have.
+pub const MAX_BRANCHES: usize = 10_000;
+
 /// A whole program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Program {

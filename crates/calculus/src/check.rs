@@ -6,19 +6,22 @@
 //! has operands of the types it needs.
 
 use crate::ast::{
-    BinaryOp, Block, Capacity, CaseOp, Expr, ExprKind, LockKind, MAX_DEPTH, Program, Stmt,
-    StmtKind, SyncOp, Type, UnaryOp, Variable,
+    BinaryOp, Block, Capacity, CaseOp, Expr, ExprKind, LockKind, MAX_BRANCHES, MAX_CAPACITY,
+    MAX_DEPTH, Program, Stmt, StmtKind, SyncOp, Type, UnaryOp, Variable,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::index::{FuncId, IndexVec, VarId};
+use crate::parser::check_name;
 use crate::printer::print_type;
 use crate::scope::{Scope, Sight};
+use crate::shape::{check_function_names, expression_fits, type_levels};
 use crate::span::Span;
 
 /// Checks a program and fills in the types of its variables.
 pub fn check(program: &mut Program) -> Result<(), Diagnostics> {
     let mut diagnostics = Vec::new();
     check_entry(program, &mut diagnostics);
+    check_function_names(program, &mut diagnostics);
     let functions: Vec<FuncId> = program.functions.indices().collect();
     for function in functions {
         let variables = std::mem::take(&mut program.functions[function].variables);
@@ -30,6 +33,7 @@ pub fn check(program: &mut Program) -> Result<(), Diagnostics> {
             loops: 0,
             spawned: 0,
             depth: 0,
+            inside: false,
             diagnostics: &mut diagnostics,
         };
         checker.function();
@@ -58,19 +62,25 @@ struct Checker<'a> {
     scope: Scope,
     loops: usize,
     spawned: usize,
+    /// Nesting as the parser counts it in the printed program.
     depth: usize,
+    /// Is an expression being checked, so that its parts need not be measured again?
+    inside: bool,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
 
 impl Checker<'_> {
     fn function(&mut self) {
         let function = &self.program.functions[self.function];
+        self.depth_of_type(&function.result, function.span);
         for param in &function.params {
-            if self.variables.get(*param).is_none_or(|variable| variable.ty.is_none()) {
+            let Some(ty) = self.variables.get(*param).and_then(|variable| variable.ty.clone())
+            else {
                 self.error(Diagnostic::new("a parameter without a type", function.span));
                 return;
-            }
-            self.introduce(*param, None, function.span);
+            };
+            self.depth_of_type(&ty, function.span);
+            self.declare(*param, ty, function.span);
         }
         let ends = self.block(&function.body, false);
         if !ends && function.result != Type::Unit {
@@ -99,11 +109,7 @@ impl Checker<'_> {
         spawned: bool,
         prepare: impl FnOnce(&mut Self),
     ) -> bool {
-        if self.depth > MAX_DEPTH {
-            self.error(Diagnostic::new(
-                format!("nested more than {MAX_DEPTH} levels deep"),
-                Span::NONE,
-            ));
+        if !self.has_room(1, Span::NONE) {
             return false;
         }
         self.depth += 1;
@@ -118,17 +124,38 @@ impl Checker<'_> {
         ends
     }
 
+    /// May the tree go so many levels deeper here?
+    fn has_room(&mut self, levels: usize, span: Span) -> bool {
+        let fits = self.depth + levels <= MAX_DEPTH;
+        if !fits {
+            let message = format!("nested more than {MAX_DEPTH} levels deep");
+            let hint = "move the inner part into a function";
+            self.error(Diagnostic::new(message, span).hint(hint));
+        }
+        fits
+    }
+
+    fn depth_of_type(&mut self, ty: &Type, span: Span) {
+        self.has_room(type_levels(ty), span);
+    }
+
+    fn branches(&mut self, count: usize, span: Span) {
+        if count > MAX_BRANCHES {
+            let message = format!("{count} branches, more than {MAX_BRANCHES}");
+            self.error(Diagnostic::new(message, span).hint("split them over several statements"));
+        }
+    }
+
     /// Checks a statement; tells whether what follows it is never reached.
     fn statement(&mut self, statement: &Stmt) -> bool {
         let span = statement.span;
         match &statement.kind {
             StmtKind::NewChannel { var, element, capacity } => {
-                if *capacity == Capacity::Bounded(0) {
-                    self.error(Diagnostic::new(
-                        "a bounded channel holds at least one message",
-                        span,
-                    ));
+                if matches!(capacity, Capacity::Bounded(held) if *held == 0 || *held > MAX_CAPACITY) {
+                    let message = format!("a bounded channel holds 1 to {MAX_CAPACITY} messages");
+                    self.error(Diagnostic::new(message, span));
                 }
+                self.depth_of_type(element, span);
                 self.declare(*var, Type::Chan(Box::new(element.clone())), span);
             }
             StmtKind::NewLock { var, kind } => self.declare(*var, lock_type(*kind), span),
@@ -150,6 +177,7 @@ impl Checker<'_> {
                 self.element(channel);
             }
             StmtKind::Select { cases, default } => {
+                self.branches(cases.len(), span);
                 let mut all_end = true;
                 for case in cases {
                     all_end &= self.case(&case.op, &case.body, case.span);
@@ -160,7 +188,12 @@ impl Checker<'_> {
                 // A select without cases waits for ever.
                 return all_end;
             }
-            StmtKind::Spawn { body, .. } => {
+            StmtKind::Spawn { name, body } => {
+                if let Some(Err(error)) =
+                    name.as_ref().map(|name| check_name(name, span, "the process"))
+                {
+                    self.error(error);
+                }
                 let loops = std::mem::take(&mut self.loops);
                 self.spawned += 1;
                 self.block(body, true);
@@ -193,6 +226,7 @@ impl Checker<'_> {
                 return true;
             }
             StmtKind::Choose { branches } => {
+                self.branches(branches.len(), span);
                 if branches.is_empty() {
                     self.error(Diagnostic::new("a `choose` without branches", span));
                 }
@@ -355,6 +389,9 @@ impl Checker<'_> {
 
     fn introduce(&mut self, var: VarId, ty: Option<Type>, span: Span) {
         let name = self.variables[var].name.clone();
+        if let Err(error) = check_name(&name, span, "the variable") {
+            self.error(error);
+        }
         self.scope.introduce(name, var);
         if ty.is_some() {
             self.unify(var, ty, span);
@@ -408,6 +445,21 @@ impl Checker<'_> {
 
     /// The type of an expression, or `None` after an error has been reported.
     fn expression(&mut self, expression: &Expr) -> Option<Type> {
+        if self.inside {
+            return self.part(expression);
+        }
+        if !expression_fits(expression, MAX_DEPTH.saturating_sub(self.depth)) {
+            let message = format!("an expression nested more than {MAX_DEPTH} levels deep");
+            self.error(Diagnostic::new(message, expression.span).hint("compute it in steps"));
+            return None;
+        }
+        self.inside = true;
+        let ty = self.part(expression);
+        self.inside = false;
+        ty
+    }
+
+    fn part(&mut self, expression: &Expr) -> Option<Type> {
         match &expression.kind {
             ExprKind::Unit => Some(Type::Unit),
             ExprKind::Bool(_) => Some(Type::Bool),

@@ -13,6 +13,8 @@ use strait_explore::{Stateful, System};
 
 use crate::action::Action;
 use crate::ast::Program;
+use crate::code::Code;
+use crate::compile::compile;
 use crate::local::Status;
 use crate::machine::{Machine, Recording, State};
 use crate::observation::Observation;
@@ -46,19 +48,28 @@ impl Explanation {
 /// Decides whether any schedule of a checked program gives the observation: each process saw just
 /// these events, and if the observation says so, every process finished.
 pub fn explain(program: &Program, observation: &Observation) -> Explanation {
-    explain_within(program, observation, usize::MAX)
+    Explainer::new(program).explain(observation, usize::MAX)
 }
 
-/// The same, giving up after visiting so many states.
-pub fn explain_within(
-    program: &Program,
-    observation: &Observation,
-    max_states: usize,
-) -> Explanation {
-    let recording = Recording::Against(Arc::new(observation.clone()));
-    let machine = Machine::new(program, recording);
-    let total: usize = observation.processes.values().map(Vec::len).sum();
-    Search { machine: &machine, observation, total, max_states }.run()
+/// Explains many observations of one program.
+#[derive(Debug)]
+pub struct Explainer {
+    code: Arc<Code>,
+}
+
+impl Explainer {
+    /// For a checked program.
+    pub fn new(program: &Program) -> Explainer {
+        Explainer { code: Arc::new(compile(program)) }
+    }
+
+    /// Like [`explain`], giving up after visiting so many states.
+    pub fn explain(&self, observation: &Observation, max_states: usize) -> Explanation {
+        let recording = Recording::Against(Arc::new(observation.clone()));
+        let machine = Machine::from_code(Arc::clone(&self.code), recording, false);
+        let total = observation.processes.values().map(Vec::len).sum();
+        Search { machine: &machine, observation, total, max_states }.run()
+    }
 }
 
 struct Search<'a> {

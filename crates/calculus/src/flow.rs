@@ -138,20 +138,7 @@ impl Flow {
 
 /// Computes the futures by going backwards until nothing changes.
 pub fn analyse(code: &Code) -> Flow {
-    let mut before: IndexVec<Pc, Future> =
-        code.instructions.iter().map(|_| Future::default()).collect();
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for position in (0..code.instructions.len()).rev() {
-            let pc = Pc::new(position);
-            let future = transfer(code, &before, pc);
-            if future != before[pc] {
-                before[pc] = future;
-                changed = true;
-            }
-        }
-    }
+    let before = backwards(code, |before, pc| transfer(code, before, pc));
     let after_call = code.instructions.iter_enumerated();
     let after_call = after_call.map(|(pc, instruction)| match instruction {
         Instruction::Call(_, _, result) => {
@@ -162,6 +149,34 @@ pub fn analyse(code: &Code) -> Flow {
         _ => Future::default(),
     });
     Flow { after_call: after_call.collect(), before }
+}
+
+/// Solves a backward analysis: facts before each instruction from the facts before its successors,
+/// until nothing changes. Where nothing leads back, once through is enough.
+pub(crate) fn backwards<Fact: Default + PartialEq>(
+    code: &Code,
+    transfer: impl Fn(&IndexVec<Pc, Fact>, Pc) -> Fact,
+) -> IndexVec<Pc, Fact> {
+    let mut before: IndexVec<Pc, Fact> = code.instructions.iter().map(|_| Fact::default()).collect();
+    let once = !code.instructions.iter_enumerated().any(|(pc, instruction)| match instruction {
+        Instruction::Jump(target) | Instruction::Unless(_, target) => *target <= pc,
+        Instruction::Call(function, ..) => code.functions[*function].entry <= pc,
+        _ => false,
+    });
+    loop {
+        let mut changed = false;
+        for position in (0..code.instructions.len()).rev() {
+            let pc = Pc::new(position);
+            let fact = transfer(&before, pc);
+            if fact != before[pc] {
+                before[pc] = fact;
+                changed = true;
+            }
+        }
+        if once || !changed {
+            return before;
+        }
+    }
 }
 
 /// The future before an instruction from the futures before its successors.

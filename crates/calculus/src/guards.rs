@@ -8,7 +8,7 @@
 
 use crate::ast::{Expr, ExprKind};
 use crate::code::{Code, Instruction, Select, SelectOp};
-use crate::flow::Uses;
+use crate::flow::{Uses, backwards};
 use crate::index::{FuncId, Idx, IndexVec, Pc, VarId};
 
 /// How many variables of a function are followed: two bits each in a word.
@@ -120,21 +120,7 @@ impl Guards {
 
 /// Computes the guards by going backwards until nothing changes.
 pub fn analyse(code: &Code) -> Guards {
-    let mut at: IndexVec<Pc, Before> =
-        code.instructions.iter().map(|_| Before::default()).collect();
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for position in (0..code.instructions.len()).rev() {
-            let pc = Pc::new(position);
-            let before = transfer(code, &at, pc);
-            if before != at[pc] {
-                at[pc] = before;
-                changed = true;
-            }
-        }
-    }
-    Guards { at }
+    Guards { at: backwards(code, |at, pc| transfer(code, at, pc)) }
 }
 
 fn transfer(code: &Code, at: &IndexVec<Pc, Before>, pc: Pc) -> Before {

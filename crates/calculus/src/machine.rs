@@ -139,7 +139,7 @@ impl Machine {
         Machine::from_code(Arc::clone(&shared.code), shared.recording.clone(), shared.symmetry)
     }
 
-    fn from_code(code: Arc<Code>, recording: Recording, symmetry: bool) -> Machine {
+    pub(crate) fn from_code(code: Arc<Code>, recording: Recording, symmetry: bool) -> Machine {
         let tables = Mutex::new(Tables::new(symmetry));
         let shared = Arc::new(Shared { code, recording, symmetry, tables });
         Machine { shared, cache: RefCell::default() }

@@ -15,7 +15,7 @@ use crate::value::Value;
 /// How many processes may be born in one step before we suspect that there is no end of them.
 const MAX_BORN: usize = 5_000;
 /// How many of them are kept then.
-const SHOWN_BORN: usize = 16;
+const SHOWN_BORN: usize = 4;
 
 /// What happens to a process in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -186,7 +186,7 @@ impl Machine {
         let start = local.pc().unwrap_or(Pc(0));
         self.run_alone(tables, process, local, &mut result, &mut children);
         let mut next = 0;
-        while next < children.len() && children.len() <= MAX_BORN {
+        while next < children.len() && (children.len() <= MAX_BORN || next < SHOWN_BORN) {
             let (child, mut local) = children[next].clone();
             next += 1;
             self.run_alone(tables, child, &mut local, &mut result, &mut children);

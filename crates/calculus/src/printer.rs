@@ -364,7 +364,7 @@ impl Printer<'_> {
 }
 
 /// The symbol of an operator and how tightly it binds.
-fn operator(op: BinaryOp) -> (&'static str, u8) {
+pub(crate) fn operator(op: BinaryOp) -> (&'static str, u8) {
     let entry = BINARY.iter().find(|(_, known, _)| *known == op);
     entry.map_or(("?", 0), |(symbol, _, binding)| (symbol, *binding))
 }

@@ -151,10 +151,12 @@ impl Tables {
         let table = if self.symmetry { ProcId(0) } else { process };
         let interner = &mut self.locals[table];
         let before = interner.len();
+        // Each local state is held twice here, and its menu and moves once a search thread.
+        let frames = local.frames.len();
         let variables: usize = local.frames.iter().map(|frame| frame.variables.len()).sum();
         let number = interner.number(Some(local));
         if interner.len() > before {
-            self.bytes += 2 * (160 + 24 * variables) + 64;
+            self.bytes += 2 * (160 + 96 * frames + 24 * variables) + 512;
         }
         number
     }
@@ -163,8 +165,13 @@ impl Tables {
     pub fn object_state(&mut self, object: ObjectId, state: Object) -> u32 {
         let interner = &mut self.object_states[object];
         let before = interner.len();
+        let messages = match &state {
+            Object::Channel(channel) => channel.messages.len(),
+            _ => 0,
+        };
         let number = interner.number(state);
-        self.bytes += (interner.len() - before) * 256;
+        // Held twice here and once a search thread.
+        self.bytes += (interner.len() - before) * (256 + 96 * messages);
         number
     }
 

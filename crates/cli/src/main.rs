@@ -5,6 +5,7 @@
 
 mod commands;
 mod interrupt;
+mod progress;
 mod settings;
 mod ui;
 

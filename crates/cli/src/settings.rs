@@ -1,8 +1,11 @@
 //! Settings from `strait.toml` in the current folder: one table a subcommand, its keys the names of
-//! flags. They become arguments of the command line, so they are checked like those; a flag that is
-//! given wins.
+//! flags; the flags that every subcommand has stand before the tables. They become arguments of the
+//! command line, so they are checked like those; a flag that is given wins, also over settings that
+//! contradict it.
 //!
 //! ```toml
+//! color = "never"
+//!
 //! [explore]
 //! memory = "4GiB"
 //! outcomes = true
@@ -12,8 +15,11 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
+use clap::builder::ValueRange;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, Parser};
+
+use crate::ui::say;
 
 /// Why there is no command to run.
 pub enum Failure {
@@ -34,7 +40,7 @@ impl Failure {
                 ExitCode::from(code)
             }
             Failure::Settings(text) => {
-                eprintln!("error: strait.toml: {text}");
+                say(format!("error: strait.toml: {}", text.trim_end()));
                 ExitCode::from(2)
             }
         }
@@ -45,75 +51,289 @@ impl Failure {
 pub fn parse<Cli: Parser>() -> Result<Cli, Failure> {
     let given: Vec<OsString> = std::env::args_os().collect();
     let matches = Cli::command().try_get_matches_from(&given).map_err(Failure::Usage)?;
-    let extra = match read(Path::new("strait.toml")) {
-        Ok(Some(settings)) => {
-            additions(&Cli::command(), &matches, &settings).map_err(Failure::Settings)?
-        }
-        Ok(None) => vec![],
-        Err(text) => return Err(Failure::Settings(text)),
-    };
-    let matches = if extra.is_empty() {
-        matches
-    } else {
-        let all = given.into_iter().chain(extra.into_iter().map(OsString::from));
-        Cli::command()
+    let settings = read(Path::new("strait.toml")).map_err(Failure::Settings)?;
+    let matches = match completed(&Cli::command(), &given, &matches, &settings) {
+        Ok(None) => matches,
+        Ok(Some(all)) => Cli::command()
             .try_get_matches_from(all)
-            .map_err(|error| Failure::Settings(first_line(&error)))?
+            .map_err(|error| Failure::Settings(first_paragraph(&error)))?,
+        Err(text) => return Err(Failure::Settings(text)),
     };
     Cli::from_arg_matches(&matches).map_err(Failure::Usage)
 }
 
-fn first_line(error: &clap::Error) -> String {
+/// What clap says is wrong, without the usage that it adds.
+fn first_paragraph(error: &clap::Error) -> String {
     let text = error.to_string();
-    let line = text.lines().next().unwrap_or_default();
-    line.trim_start_matches("error: ").to_string()
+    let lines = text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim);
+    let paragraph = lines.collect::<Vec<_>>().join(" ");
+    paragraph.trim_start_matches("error: ").to_string()
 }
 
-fn read(path: &Path) -> Result<Option<toml::Table>, String> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.to_string()),
-    };
-    text.parse().map(Some).map_err(|error: toml::de::Error| error.to_string())
+/// The settings; none if there is no such file.
+fn read(path: &Path) -> Result<toml::Table, String> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => text.parse().map_err(|error: toml::de::Error| error.to_string()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(toml::Table::new()),
+        Err(error) => Err(format!("cannot read it: {error}")),
+    }
+}
+
+/// The command line with what the settings add, if they add anything.
+fn completed(
+    command: &Command,
+    given: &[OsString],
+    matches: &ArgMatches,
+    settings: &toml::Table,
+) -> Result<Option<Vec<OsString>>, String> {
+    let extra = additions(command, matches, settings)?;
+    if extra.is_empty() {
+        return Ok(None);
+    }
+    // Right after the subcommand: what follows a `--` is no flag.
+    let name = matches.subcommand_name().unwrap_or_default();
+    let place = given.iter().skip(1).position(|word| word == name);
+    let (before, after) = given.split_at(place.map_or(given.len(), |place| place + 2));
+    let extra = extra.into_iter().map(OsString::from);
+    Ok(Some(before.iter().cloned().chain(extra).chain(after.iter().cloned()).collect()))
 }
 
 /// The arguments that the settings add to the command line.
 fn additions(
-    command: &clap::Command,
+    command: &Command,
     matches: &ArgMatches,
     settings: &toml::Table,
 ) -> Result<Vec<String>, String> {
-    for name in settings.keys() {
-        if command.find_subcommand(name).is_none() {
-            return Err(format!("`{name}` is no subcommand; tables are named like subcommands"));
-        }
-    }
     let Some((name, given)) = matches.subcommand() else { return Ok(vec![]) };
-    let (Some(subcommand), Some(table)) = (command.find_subcommand(name), settings.get(name)) else {
-        return Ok(vec![]);
-    };
-    let Some(table) = table.as_table() else {
-        return Err(format!("`{name}` must be a table"));
-    };
     let mut extra = Vec::new();
-    for (key, value) in table {
-        let flag = key.replace('_', "-");
-        let argument = subcommand.get_arguments().find(|known| known.get_long() == Some(&flag));
-        let Some(argument) = argument else {
-            return Err(format!("[{name}] has no setting `{key}`; see `strait {name} --help`"));
-        };
-        if given.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine) {
-            continue;
-        }
-        match value {
-            toml::Value::Boolean(true) => extra.push(format!("--{flag}")),
-            toml::Value::Boolean(false) => {}
-            toml::Value::String(text) => extra.push(format!("--{flag}={text}")),
-            toml::Value::Integer(number) => extra.push(format!("--{flag}={number}")),
-            toml::Value::Float(number) => extra.push(format!("--{flag}={number}")),
-            _ => return Err(format!("[{name}] {key} must be a string, a number or true or false")),
+    for (key, value) in settings {
+        if let Some(subcommand) = command.find_subcommand(key) {
+            let Some(table) = value.as_table() else {
+                return Err(format!(
+                    "`{key}` must be a table: write [{key}] and the settings below"
+                ));
+            };
+            if key == name {
+                add_table(subcommand, given, table, &mut extra)?;
+            }
+        } else if let Some(argument) = global(command, key) {
+            if given.value_source(argument.get_id().as_str()) != Some(ValueSource::CommandLine) {
+                add(argument, key, value, &mut extra)?;
+            }
+        } else if value.is_table() {
+            return Err(format!("[{key}] is no subcommand; see `strait --help` for their names"));
+        } else {
+            return Err(format!(
+                "there is no setting `{key}` for all subcommands; see `strait --help`"
+            ));
         }
     }
     Ok(extra)
+}
+
+fn add_table(
+    subcommand: &Command,
+    given: &ArgMatches,
+    table: &toml::Table,
+    extra: &mut Vec<String>,
+) -> Result<(), String> {
+    let name = subcommand.get_name();
+    for (key, value) in table {
+        let Some(argument) = named(subcommand, key) else {
+            return Err(format!("[{name}] has no setting `{key}`; see `strait {name} --help`"));
+        };
+        let mut flags = Vec::new();
+        add(argument, key, value, &mut flags).map_err(|text| format!("[{name}] {text}"))?;
+        if !overruled(subcommand, given, argument) {
+            extra.append(&mut flags);
+        }
+    }
+    Ok(())
+}
+
+fn named<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
+    let flag = key.replace('_', "-");
+    command.get_arguments().find(|known| known.get_long() == Some(&flag))
+}
+
+/// A flag that every subcommand has.
+fn global<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
+    named(command, key).filter(|argument| argument.is_global_set())
+}
+
+/// Is the same flag given, or one that contradicts it?
+fn overruled(subcommand: &Command, given: &ArgMatches, argument: &Arg) -> bool {
+    let contradicts = |one: &Arg, other: &Arg| {
+        let conflicts = subcommand.get_arg_conflicts_with(one);
+        conflicts.iter().any(|conflict| conflict.get_id() == other.get_id())
+    };
+    let from_user = |known: &&Arg| {
+        given.value_source(known.get_id().as_str()) == Some(ValueSource::CommandLine)
+    };
+    subcommand.get_arguments().filter(from_user).any(|known| {
+        known.get_id() == argument.get_id()
+            || contradicts(known, argument)
+            || contradicts(argument, known)
+    })
+}
+
+/// The flags for one setting.
+fn add(
+    argument: &Arg,
+    key: &str,
+    value: &toml::Value,
+    extra: &mut Vec<String>,
+) -> Result<(), String> {
+    let flag = key.replace('_', "-");
+    let takes_values = argument.get_action().takes_values();
+    let bare = argument.get_num_args().unwrap_or(ValueRange::SINGLE).min_values() == 0;
+    match (value, argument.get_action()) {
+        (toml::Value::Integer(count @ 0..=9), ArgAction::Count) => {
+            extra.extend((0..*count).map(|_| format!("--{flag}")));
+        }
+        (toml::Value::Boolean(wanted), _) if !takes_values || bare => {
+            extra.extend(wanted.then(|| format!("--{flag}")));
+        }
+        (toml::Value::Array(items), ArgAction::Append) => {
+            let texts: Option<Vec<String>> = items.iter().map(text).collect();
+            let texts =
+                texts.ok_or_else(|| format!("`{key}` must be a list of names or numbers"))?;
+            extra.extend(texts.iter().map(|text| format!("--{flag}={text}")));
+        }
+        _ if !takes_values => return Err(format!("`{key}` must be true or false")),
+        (value, _) => {
+            let text =
+                text(value).ok_or_else(|| format!("`{key}` must be a string or a number"))?;
+            extra.push(format!("--{flag}={text}"));
+        }
+    }
+    Ok(())
+}
+
+fn text(value: &toml::Value) -> Option<String> {
+    match value {
+        toml::Value::String(text) => Some(text.clone()),
+        toml::Value::Integer(number) => Some(number.to_string()),
+        toml::Value::Float(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use super::*;
+
+    fn command() -> Command {
+        let flag = |name: &'static str| Arg::new(name).long(name);
+        let explore = clap::Command::new("explore")
+            .arg(Arg::new("file"))
+            .arg(flag("outcomes").action(ArgAction::SetTrue))
+            .arg(flag("max-size").value_name("N"))
+            .arg(flag("replay").conflicts_with("outcomes"))
+            .arg(flag("mutants").num_args(0..=1).require_equals(true))
+            .arg(flag("allow").action(ArgAction::Append));
+        clap::Command::new("strait")
+            .arg(flag("color").global(true))
+            .arg(flag("verbose").short('v').global(true).action(ArgAction::Count))
+            .subcommand(explore)
+            .subcommand(clap::Command::new("gen"))
+    }
+
+    /// The whole command line, or the complaint.
+    fn complete(line: &str, settings: &str) -> String {
+        let given: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let matches = command().try_get_matches_from(&given).expect("a correct command line");
+        let settings: toml::Table = settings.parse().expect("correct TOML");
+        match completed(&command(), &given, &matches, &settings) {
+            Ok(all) => all.unwrap_or(given).join(OsStr::new(" ")).into_string().expect("UTF-8"),
+            Err(complaint) => complaint,
+        }
+    }
+
+    #[track_caller]
+    fn check(line: &str, settings: &str, expected: &str) {
+        assert_eq!(complete(line, settings), expected, "{settings}");
+    }
+
+    #[test]
+    fn settings_become_flags_after_the_subcommand() {
+        let line = "strait explore a";
+        check(line, "", "strait explore a");
+        check(line, "[explore]\noutcomes = true", "strait explore --outcomes a");
+        check(line, "[explore]\noutcomes = false", "strait explore a");
+        check(line, "[explore]\nmax-size = 3", "strait explore --max-size=3 a");
+        check(line, "[explore]\nmax_size = \"3\"", "strait explore --max-size=3 a");
+        check(line, "[explore]\nmax-size = 1.5", "strait explore --max-size=1.5 a");
+        check(line, "[explore]\nmutants = true", "strait explore --mutants a");
+        check(line, "[explore]\nmutants = 2", "strait explore --mutants=2 a");
+        check(line, "[explore]\nallow = [\"x\", 1]", "strait explore --allow=x --allow=1 a");
+        check(
+            "strait explore -- a",
+            "[explore]\noutcomes = true",
+            "strait explore --outcomes -- a",
+        );
+    }
+
+    #[test]
+    fn settings_of_other_subcommands_do_nothing() {
+        check("strait gen", "[explore]\noutcomes = true", "strait gen");
+    }
+
+    #[test]
+    fn flags_of_all_subcommands_stand_before_the_tables() {
+        check("strait gen", "color = \"never\"", "strait gen --color=never");
+        check("strait gen", "verbose = 2", "strait gen --verbose --verbose");
+        check("strait --color=always gen", "color = \"never\"", "strait --color=always gen");
+        check("strait gen --color=always", "color = \"never\"", "strait gen --color=always");
+    }
+
+    #[test]
+    fn flags_that_are_given_win() {
+        let given = "strait explore --max-size=1 a";
+        check(given, "[explore]\nmax-size = 3", given);
+        let given = "strait explore --replay=0 a";
+        check(given, "[explore]\noutcomes = true", given);
+        let given = "strait explore --outcomes a";
+        check(given, "[explore]\nreplay = \"0\"", given);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_name() {
+        let line = "strait explore a";
+        check(
+            line,
+            "explore = 1",
+            "`explore` must be a table: write [explore] and the settings below",
+        );
+        check(line, "[expolre]", "[expolre] is no subcommand; see `strait --help` for their names");
+        let complaint = "there is no setting `outcomes` for all subcommands; see `strait --help`";
+        check(line, "outcomes = true", complaint);
+        let complaint = "[explore] has no setting `speed`; see `strait explore --help`";
+        check(line, "[explore]\nspeed = 1", complaint);
+        check(line, "[explore]\nfile = \"b\"", &complaint.replace("speed", "file"));
+        check(line, "[explore]\noutcomes = \"yes\"", "[explore] `outcomes` must be true or false");
+        let complaint = "[explore] `max-size` must be a string or a number";
+        check(line, "[explore]\nmax-size = true", complaint);
+        check(line, "[explore]\nmax-size = [1]", complaint);
+        let complaint = "[explore] `allow` must be a list of names or numbers";
+        check(line, "[explore]\nallow = [true]", complaint);
+    }
+
+    #[test]
+    fn clap_is_quoted_without_its_usage() {
+        let command = clap::Command::new("strait")
+            .arg(Arg::new("engine").long("engine").value_parser(["states", "dpor"]));
+        let error = command.try_get_matches_from(["strait", "--engine=x"]).expect_err("no engine");
+        let expected = "invalid value 'x' for '--engine <engine>' [possible values: states, dpor]";
+        assert_eq!(first_paragraph(&error), expected);
+    }
+
+    #[test]
+    fn no_file_is_no_setting_and_a_folder_is_a_complaint() {
+        assert_eq!(read(Path::new("no/such/strait.toml")), Ok(toml::Table::new()));
+        let complaint = read(Path::new("src")).expect_err("src is a folder");
+        assert!(complaint.starts_with("cannot read it: "), "{complaint}");
+    }
 }

@@ -38,7 +38,12 @@ pub enum Paint {
     Bold,
     /// Less important.
     Dim,
+    /// One of several things that are to be told apart.
+    Hue(usize),
 }
+
+/// Cyan, magenta, blue, yellow, green, and all but blue in bright.
+const HUES: [&str; 9] = ["36", "35", "34", "33", "32", "96", "95", "93", "92"];
 
 /// Where and how to print.
 #[derive(Debug)]
@@ -58,7 +63,9 @@ impl Ui {
         let color = match color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+            Color::Auto => {
+                std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+            }
         };
         Ui { json, quiet, verbose, color }
     }
@@ -78,7 +85,7 @@ impl Ui {
     /// A remark beside the result, on stderr.
     pub fn note(&self, text: impl Display) {
         if !self.quiet {
-            eprintln!("{text}");
+            say(text);
         }
     }
 
@@ -95,7 +102,7 @@ impl Ui {
         let text = format!("{error:#}");
         // Diagnostics about a program come with their own heading.
         let heading = if text.starts_with("error: ") { "" } else { "error: " };
-        eprintln!("{heading}{}", text.trim_end());
+        say(format!("{heading}{}", text.trim_end()));
     }
 
     /// Text in a colour, if colours are wanted.
@@ -106,16 +113,36 @@ impl Ui {
             Paint::Yellow => "33",
             Paint::Bold => "1",
             Paint::Dim => "2",
+            Paint::Hue(number) => HUES[number % HUES.len()],
         };
         if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
     }
+}
+
+/// A line on stderr. Nobody is left to tell if that cannot be written.
+pub fn say(text: impl Display) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// A number with its digits in groups of three: `1,048,575`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// Did the reader of our output go away? That is no failure.
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let io = cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
-        let json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+        let json =
+            cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
         io.or(json) == Some(std::io::ErrorKind::BrokenPipe)
     })
 }

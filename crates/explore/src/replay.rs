@@ -80,7 +80,7 @@ pub enum ScheduleError {
     },
 }
 
-/// No execution that anybody writes down repeats a choice more often.
+/// No execution that anybody writes down is longer.
 const MOST_REPEATS: usize = 1 << 24;
 
 impl fmt::Display for Schedule {
@@ -107,7 +107,8 @@ impl FromStr for Schedule {
             let (_, position) = reader.number()?;
             let repeats = if reader.takes('x') {
                 let (offset, repeats) = reader.number()?;
-                let fits = usize::try_from(repeats).ok().filter(|&count| count <= MOST_REPEATS);
+                let room = MOST_REPEATS.saturating_sub(positions.len());
+                let fits = usize::try_from(repeats).ok().filter(|&count| count <= room);
                 fits.ok_or(ScheduleError::Number { offset })?
             } else {
                 1

@@ -23,6 +23,7 @@ pub(crate) const BINARY: [(&str, BinaryOp, u8); 11] = [
 
 impl Parser<'_, '_> {
     pub(super) fn expression(&mut self) -> Parsed<Expr> {
+        self.operators = 0;
         self.binary(1)
     }
 
@@ -102,7 +103,7 @@ impl Parser<'_, '_> {
         if self.at(")") {
             return Ok(Expr { kind: ExprKind::Unit, span: start.to(self.next().span) });
         }
-        let mut inner = self.nested(|parser| parser.expression())?;
+        let mut inner = self.nested(|parser| parser.binary(1))?;
         inner.span = start.to(self.expect(")", "to close the parenthesis")?);
         Ok(inner)
     }

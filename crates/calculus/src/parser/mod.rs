@@ -114,7 +114,7 @@ struct Parser<'text, 'tokens> {
     tokens: &'tokens [Token<'text>],
     position: usize,
     depth: usize,
-    /// How many operators the statement has so far: a chain of them is a deep tree.
+    /// How many operators the expression has so far: a chain of them is a deep tree.
     operators: usize,
     /// How many `while` surround this point within the process.
     loops: usize,
@@ -176,19 +176,7 @@ impl<'text> Parser<'text, '_> {
         if token.kind != TokenKind::Word {
             return Err(self.unexpected(what));
         }
-        if KEYWORDS.contains(&token.text) {
-            let message = format!("`{}` is a word of the language", token.text);
-            return Err(Diagnostic::new(message, token.span)
-                .hint(format!("choose another name for {what}")));
-        }
-        if token.text == "_" {
-            let message = "`_` is no name: it stands for a value that is not wanted";
-            return Err(Diagnostic::new(message, token.span));
-        }
-        if token.text.len() > 200 {
-            let message = format!("a name of {} characters", token.text.len());
-            return Err(Diagnostic::new(message, token.span).hint("names have at most 200"));
-        }
+        check_name(token.text, token.span, what)?;
         self.next();
         Ok((token.text.into(), token.span))
     }
@@ -247,6 +235,31 @@ impl<'text> Parser<'text, '_> {
         self.scope.introduce(name, var);
         var
     }
+}
+
+/// Can this word be the name of something?
+pub(crate) fn check_name(word: &str, span: Span, what: &str) -> Result<(), Diagnostic> {
+    let starts = word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    if !starts || !word.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_') {
+        let message = format!("`{}` is no name", shorten(word).escape_default());
+        let hint = "names are made of letters, digits and `_`";
+        return Err(Diagnostic::new(message, span).hint(hint));
+    }
+    if KEYWORDS.contains(&word) {
+        let message = format!("`{word}` is a word of the language");
+        return Err(
+            Diagnostic::new(message, span).hint(format!("choose another name for {what}"))
+        );
+    }
+    if word == "_" {
+        let message = "`_` is no name: it stands for a value that is not wanted";
+        return Err(Diagnostic::new(message, span));
+    }
+    if word.len() > 200 {
+        let message = format!("a name of {} characters", word.len());
+        return Err(Diagnostic::new(message, span).hint("names have at most 200"));
+    }
+    Ok(())
 }
 
 /// A token as it appears in a message: never longer than a line.

@@ -3,7 +3,9 @@
 use smol_str::SmolStr;
 
 use super::{Parsed, Parser, shorten};
-use crate::ast::{Block, Capacity, Case, CaseOp, Expr, LockKind, Stmt, StmtKind, SyncOp, Type};
+use crate::ast::{
+    Block, Capacity, Case, CaseOp, Expr, LockKind, MAX_CAPACITY, Stmt, StmtKind, SyncOp, Type,
+};
 use crate::diagnostic::{Diagnostic, closest};
 use crate::index::VarId;
 use crate::lexer::TokenKind;
@@ -58,7 +60,6 @@ impl Parser<'_, '_> {
 
     fn statement(&mut self) -> Parsed<Stmt> {
         let start = self.peek().span;
-        self.operators = 0;
         let kind = self.statement_kind()?;
         let end = self.tokens[self.position.saturating_sub(1)].span;
         Ok(Stmt { kind, span: start.to(end) })
@@ -140,16 +141,17 @@ impl Parser<'_, '_> {
             let message = format!("`{}` is no capacity", shorten(token.text));
             return Err(Diagnostic::new(message, token.span).hint("write a number or `unbounded`"));
         }
-        let capacity = match token.text.parse::<u32>() {
+        let digits: String = token.text.chars().filter(|character| *character != '_').collect();
+        let capacity = match digits.parse::<u32>() {
             Ok(0) => {
                 let message = "a channel without a buffer is written without brackets";
                 return Err(Diagnostic::new(message, token.span).hint("remove `[0]`"));
             }
-            Ok(capacity) if capacity <= 1_000_000 => capacity,
+            Ok(capacity) if capacity <= MAX_CAPACITY => capacity,
             _ => {
                 let message = format!("capacity {} is too large", shorten(token.text));
-                return Err(Diagnostic::new(message, token.span)
-                    .hint("the largest is 1000000; `unbounded` has no limit"));
+                let hint = format!("the largest is {MAX_CAPACITY}; `unbounded` has no limit");
+                return Err(Diagnostic::new(message, token.span).hint(hint));
             }
         };
         self.expect("]", "after the capacity")?;
@@ -223,7 +225,7 @@ impl Parser<'_, '_> {
         let kind = if named && self.peek_at(1).text == "(" {
             let start = self.peek().span;
             self.scope.open(true);
-            let call = self.call(None);
+            let call = self.nested(|parser| parser.call(None));
             self.scope.close();
             let span = start.to(self.tokens[self.position - 1].span);
             let body = Block { statements: vec![Stmt { kind: call?, span }] };

@@ -1,6 +1,8 @@
 //! `strait explore FILE`: every behaviour of a program, its verdict, and a way to what goes wrong.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
@@ -8,11 +10,15 @@ use strait_calculus::{
     Action, Engine, Examination, ExamineOptions, Machine, Outcome, Program, Recording, Verdict,
     examine, lambda_chan, parse_bytes,
 };
-use strait_explore::{Bounds, Effort, Found, Schedule, compact, replay, schedule_of, simplify};
+use strait_explore::{
+    Bounds, Coverage, Effort, Found, Limits, Schedule, ScheduleError, System, compact, random,
+    replay, schedule_of, simplify,
+};
 
-use crate::commands::explore_text as text;
-use crate::commands::graphs;
+use crate::commands::graphs::Graphs;
+use crate::commands::{explore_json as document, explore_text as text};
 use crate::interrupt;
+use crate::progress::{Progress, Quantity};
 use crate::ui::{Status, Ui};
 
 /// Explore all behaviours of a program: verdict, outcomes, and a trace to what goes wrong
@@ -47,20 +53,20 @@ pub struct ExploreArgs {
     /// Take interchangeable processes for equal (states); outcomes are then up to renaming
     #[arg(long)]
     symmetry: bool,
-    /// How many executions to draw (random, pct)
-    #[arg(long, value_name = "N", default_value_t = 10_000)]
-    runs: u64,
-    /// Which executions to draw (random, pct)
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
-    /// How many orderings a bug may need (pct)
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    depth: u32,
+    /// How many executions to draw (random, pct) [default: 10000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    runs: Option<u64>,
+    /// Which executions to draw (random, pct) [default: 0]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// How many orderings a bug may need (pct) [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    depth: Option<u32>,
     /// Perform this schedule only, and tell it
-    #[arg(long, value_name = "SCHEDULE")]
+    #[arg(long, value_name = "SCHEDULE", conflicts_with_all = SEARCHING)]
     replay: Option<String>,
     /// Say whether the program lies in the fragment of paper 000, and its effect
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = SEARCHING, conflicts_with = "replay")]
     lambda_chan: bool,
     /// Write the graph of all states for Graphviz
     #[arg(long, value_name = "FILE")]
@@ -72,9 +78,29 @@ pub struct ExploreArgs {
     #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = parse_size)]
     memory: usize,
     /// Search threads [default: all cores]
-    #[arg(long, value_name = "N")]
-    jobs: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
 }
+
+/// The flags that make no sense where nothing is searched.
+const SEARCHING: [&str; 13] = [
+    "engine",
+    "preemptions",
+    "fair",
+    "delays",
+    "length",
+    "outcomes",
+    "no_reduction",
+    "symmetry",
+    "runs",
+    "seed",
+    "depth",
+    "dot",
+    "aut",
+];
+
+/// Nobody writes longer programs, but somebody may name an endless device.
+const LONGEST_FILE: u64 = 64 << 20;
 
 /// The engines by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -94,7 +120,7 @@ enum EngineName {
 impl ExploreArgs {
     pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
         let file = self.file.display().to_string();
-        let bytes = std::fs::read(&self.file).with_context(|| format!("cannot read {file}"))?;
+        let bytes = self.read().with_context(|| format!("cannot read {file}"))?;
         let source = String::from_utf8_lossy(&bytes);
         let program = parse_bytes(&bytes)
             .map_err(|errors| anyhow::anyhow!("{}", errors.render(&file, &source)))?;
@@ -105,27 +131,47 @@ impl ExploreArgs {
         if let Some(schedule) = &self.replay {
             return self.run_schedule(ui, &subject, schedule);
         }
-        let stop = interrupt::flag()?;
+        let engine = self.engine()?;
+        let graphs = Graphs::create(&self.file, self.dot.as_deref(), self.aut.as_deref())?;
+        let stop = interrupt::flag_for(ui)?;
+        let progress = Progress::start(ui, quantity(&engine), &stop);
         let options = ExamineOptions {
-            engine: self.engine()?,
+            engine,
             outcomes: self.outcomes,
-            threads: self.jobs.unwrap_or_else(cores).max(1),
+            threads: self.jobs.map_or_else(cores, usize::from),
             memory: self.memory,
             max_length: self.length.unwrap_or(100_000),
             stop: Some(&stop),
+            progress: Some(progress.count()),
             ..ExamineOptions::default()
         };
-        graphs::write(&program, &options, self.dot.as_deref(), self.aut.as_deref())?;
-        let started = std::time::Instant::now();
+        let drawn = graphs.write(&program, &options)?;
+        let started = Instant::now();
         let examination = examine(&program, &options);
         let seconds = started.elapsed().as_secs_f64();
-        let found = Findings::new(&program, examination, seconds)?;
+        let found = Findings::new(examination, seconds)?;
+        drop(progress);
+        if let Some(coverage @ Coverage::Bounded(_)) = drawn {
+            ui.note(format!("the graph is not complete: {coverage}"));
+        }
         if ui.json {
-            ui.document(&text::document(&subject, &found))?;
+            ui.document(&document::document(&subject, &found))?;
         } else {
             text::print(ui, &subject, &found, self.outcomes)?;
         }
         Ok(status(found.examination.verdict))
+    }
+
+    fn read(&self) -> anyhow::Result<Vec<u8>> {
+        if self.file.is_dir() {
+            bail!("it is a folder, not a program; name one of the files in it");
+        }
+        let mut bytes = Vec::new();
+        std::fs::File::open(&self.file)?.take(LONGEST_FILE + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > LONGEST_FILE {
+            bail!("it is longer than {} MiB, which is no program", LONGEST_FILE >> 20);
+        }
+        Ok(bytes)
     }
 
     /// The engine that the flags ask for.
@@ -136,8 +182,7 @@ impl ExploreArgs {
             delays: self.delays,
             length: self.length,
         };
-        let bounding =
-            self.preemptions.is_some() || self.fair.is_some() || self.delays.is_some();
+        let bounding = self.preemptions.is_some() || self.fair.is_some() || self.delays.is_some();
         let name = match self.engine {
             Some(name) => name,
             None if bounding || self.length.is_some() => EngineName::Bounded,
@@ -149,6 +194,14 @@ impl ExploreArgs {
         if (self.no_reduction || self.symmetry) && name != EngineName::States {
             bail!("--no-reduction and --symmetry need `--engine states`");
         }
+        let drawing = matches!(name, EngineName::Random | EngineName::Pct);
+        if (self.runs.is_some() || self.seed.is_some()) && !drawing {
+            bail!("--runs and --seed need `--engine random` or `--engine pct`");
+        }
+        if self.depth.is_some() && name != EngineName::Pct {
+            bail!("--depth needs `--engine pct`");
+        }
+        let (seed, runs) = (self.seed.unwrap_or(0), self.runs.unwrap_or(10_000));
         Ok(match name {
             EngineName::States => {
                 Engine::States { reduce: !self.no_reduction, symmetry: self.symmetry }
@@ -159,28 +212,34 @@ impl ExploreArgs {
                 Engine::Bounded(Bounds { preemptions: Some(2), fair: Some(5), ..bounds })
             }
             EngineName::Bounded => Engine::Bounded(bounds),
-            EngineName::Random => Engine::Random { seed: self.seed, runs: self.runs },
-            EngineName::Pct => {
-                if self.depth == 0 {
-                    bail!("--depth must be at least 1");
-                }
-                Engine::Pct { seed: self.seed, runs: self.runs, depth: self.depth }
-            }
+            EngineName::Random => Engine::Random { seed, runs },
+            EngineName::Pct => Engine::Pct { seed, runs, depth: self.depth.unwrap_or(3) },
         })
     }
 
-    fn run_schedule(&self, ui: &Ui, subject: &Subject<'_>, schedule: &str) -> anyhow::Result<Status> {
-        let schedule: Schedule = schedule.parse().context("--replay")?;
+    fn run_schedule(&self, ui: &Ui, subject: &Subject<'_>, text: &str) -> anyhow::Result<Status> {
+        let schedule: Schedule =
+            text.parse().context("--replay wants a schedule such as 0x5.2.1")?;
         let machine = Machine::new(subject.program, Recording::Everything);
-        let replayed = replay(&machine, &schedule).context("--replay")?;
-        let worst = replayed.outcomes.iter().map(|outcome| outcome.verdict).max();
-        let story = Story::new(&machine, replayed.trace)?;
+        let replayed = Replayed::new(&machine, &schedule).context("--replay")?;
         if ui.json {
-            ui.document(&text::replay_document(subject, &replayed.outcomes, &story))?;
+            ui.document(&document::replay_document(subject, &replayed))?;
         } else {
-            text::print_replay(ui, subject, &replayed.outcomes, &story)?;
+            text::print_replay(ui, subject, &replayed)?;
         }
+        let worst = replayed.outcomes.iter().map(|outcome| outcome.verdict).max();
         Ok(status(worst.unwrap_or(Verdict::Terminates)))
+    }
+}
+
+/// What a search with this engine counts.
+fn quantity(engine: &Engine) -> Quantity {
+    match engine {
+        Engine::States { .. } => Quantity { name: "states", all: None },
+        Engine::Dpor | Engine::Bounded(_) => Quantity { name: "executions", all: None },
+        Engine::Random { runs, .. } | Engine::Pct { runs, .. } => {
+            Quantity { name: "executions", all: Some(*runs) }
+        }
     }
 }
 
@@ -213,6 +272,42 @@ impl Story {
     }
 }
 
+/// A schedule that was performed.
+pub struct Replayed {
+    /// What it gave; nothing if it ends before the execution does.
+    pub outcomes: Vec<Outcome>,
+    /// How many actions could follow.
+    pub enabled: usize,
+    pub story: Story,
+}
+
+impl Replayed {
+    fn new(machine: &Machine, schedule: &Schedule) -> anyhow::Result<Replayed> {
+        let (trace, outcomes, enabled) = match replay(machine, schedule) {
+            Ok(replayed) => (replayed.trace, replayed.outcomes, 0),
+            // A way into a cycle, or somebody who looks at an execution step by step.
+            Err(ScheduleError::TooShort { enabled, .. }) => {
+                (perform(machine, schedule), vec![], enabled)
+            }
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Replayed { outcomes, enabled, story: Story::new(machine, trace)? })
+    }
+}
+
+/// The actions of a schedule that fits.
+fn perform(machine: &Machine, schedule: &Schedule) -> Vec<Action> {
+    let mut state = machine.start();
+    let (mut enabled, mut trace) = (Vec::new(), Vec::new());
+    for position in &schedule.positions {
+        machine.enabled(&mut state, &mut enabled);
+        let Some(action) = enabled.get(*position as usize) else { break };
+        machine.step(&mut state, action);
+        trace.push(*action);
+    }
+    trace
+}
+
 /// What was found, ready to be told.
 pub struct Findings {
     pub examination: Examination,
@@ -224,7 +319,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    fn new(program: &Program, mut examination: Examination, seconds: f64) -> anyhow::Result<Self> {
+    fn new(mut examination: Examination, seconds: f64) -> anyhow::Result<Self> {
         examination.outcomes.sort_by_cached_key(|found| found.outcome.to_string());
         let machine = &examination.machine;
         let compacts: Result<Vec<String>, _> =
@@ -237,7 +332,6 @@ impl Findings {
             }
         };
         let compacts = compacts?;
-        debug_assert!(!program.functions.is_empty());
         Ok(Findings { examination, seconds, story, compacts })
     }
 }
@@ -254,7 +348,21 @@ fn simplest(
         return trace.to_vec();
     }
     let alike = |outcome: &Outcome| outcome.verdict == verdict;
-    simplify(machine, trace, alike, &Effort::default()).unwrap_or_else(|_| trace.to_vec())
+    let shorter = if trace.len() > SIMPLE { drawn(machine, alike) } else { Some(trace.to_vec()) };
+    let Some(start) = shorter else { return trace.to_vec() };
+    simplify(machine, &start, alike, &Effort::default()).unwrap_or(start)
+}
+
+/// Longer traces are not made simpler step by step: that takes too long.
+const SIMPLE: usize = 500;
+
+/// A short trace to such an outcome, if a few random executions come upon one. A search in depth
+/// finds its outcomes at the end of traces of many thousand steps that say little.
+fn drawn(machine: &Machine, alike: impl Fn(&Outcome) -> bool) -> Option<Vec<Action>> {
+    let limits = Limits { length: Some(SIMPLE), ..Limits::default() };
+    let report = random(machine, 0, 2000, &limits);
+    let traces = report.found.into_iter().filter(|found| alike(&found.outcome));
+    traces.map(|found| found.trace).min_by_key(Vec::len)
 }
 
 fn status(verdict: Verdict) -> Status {
@@ -304,6 +412,50 @@ fn parse_size(text: &str) -> Result<usize, String> {
         "g" | "gb" | "gib" => 1usize << 30,
         other => return Err(format!("`{other}` is no unit; write for example 512MiB or 2GiB")),
     };
-    let number: usize = digits.parse().map_err(|_| "write for example 512MiB or 2GiB".to_string())?;
-    number.checked_mul(unit).ok_or_else(|| "more memory than any machine has".to_string())
+    if digits.is_empty() || !digits.chars().all(|digit| digit.is_ascii_digit()) {
+        return Err("write for example 512MiB or 2GiB".into());
+    }
+    let bytes = digits.parse().ok().and_then(|number: usize| number.checked_mul(unit));
+    bytes.ok_or_else(|| "more memory than any machine has".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        for (text, expected) in [
+            ("1000000", 1_000_000),
+            ("0", 0),
+            ("7b", 7),
+            ("3k", 3 << 10),
+            ("3KiB", 3 << 10),
+            ("512MiB", 512 << 20),
+            ("512 mb", 512 << 20),
+            ("2GiB", 2 << 30),
+            ("2G", 2 << 30),
+        ] {
+            assert_eq!(parse_size(text), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_size_is_told() {
+        let example = "write for example 512MiB or 2GiB";
+        for (text, expected) in [
+            ("", example.to_string()),
+            ("GiB", example.to_string()),
+            ("-1", example.to_string()),
+            ("1.5GiB", example.to_string()),
+            ("1e9", example.to_string()),
+            ("x1", example.to_string()),
+            ("3 parsecs", format!("`parsecs` is no unit; {example}")),
+            ("3é", format!("`é` is no unit; {example}")),
+            ("99999999999GiB", "more memory than any machine has".into()),
+            ("99999999999999999999999", "more memory than any machine has".into()),
+        ] {
+            assert_eq!(parse_size(text), Err(expected), "{text}");
+        }
+    }
 }

@@ -1,38 +1,32 @@
-//! How `strait explore` tells what it found: for people and as JSON.
+//! How `strait explore` tells people what it found.
 
-use serde_json::{Value, json};
-use strait_calculus::{ActionKind, Blocked, Outcome, Place, Step, Verdict};
+use strait_calculus::{Outcome, Verdict};
 use strait_explore::Coverage;
 
-use crate::commands::explore::{Findings, Story, Subject};
-use crate::ui::{Paint, Ui};
+use crate::commands::explore::{Findings, Replayed, Subject};
+use crate::commands::explore_story as story;
+use crate::ui::{Paint, Ui, grouped};
 
-/// Prints everything for people.
-pub fn print(ui: &Ui, subject: &Subject<'_>, found: &Findings, outcomes: bool) -> anyhow::Result<()> {
+/// Prints everything.
+pub fn print(
+    ui: &Ui,
+    subject: &Subject<'_>,
+    found: &Findings,
+    outcomes: bool,
+) -> anyhow::Result<()> {
     let examination = &found.examination;
     let verdict = ui.paint(colour(examination.verdict), examination.verdict.word());
     let file = subject.file.display();
     ui.line(format!("{file}: {verdict}, {}", examination.coverage))?;
-    let counts = if examination.states > 0 {
-        format!(
-            "{} states, {} transitions, {} final states",
-            examination.states, examination.transitions, examination.executions
-        )
-    } else {
-        format!("{} executions, {} steps", examination.executions, examination.transitions)
-    };
-    ui.line(ui.paint(Paint::Dim, format!("{counts} in {:.3} s", found.seconds)))?;
+    ui.line(ui.paint(Paint::Dim, format!("{} in {:.3} s", counts(found), found.seconds)))?;
     if outcomes {
         ui.line("")?;
-        for (outcome, compact) in examination.outcomes.iter().zip(&found.compacts) {
-            let told = format!("{}", outcome.outcome);
-            ui.line(format!("{told:<50}  {}", ui.paint(Paint::Dim, compact)))?;
-        }
+        print_outcomes(ui, found)?;
     }
-    if let Some(story) = &found.story {
+    if let Some(way) = &found.story {
         ui.line("")?;
         ui.line(ui.paint(Paint::Bold, meaning(examination.verdict)))?;
-        tell(ui, subject, story)?;
+        story::tell(ui, subject, way, Some(examination.verdict))?;
     }
     if let Coverage::Bounded(_) = examination.coverage {
         ui.line("")?;
@@ -41,17 +35,63 @@ pub fn print(ui: &Ui, subject: &Subject<'_>, found: &Findings, outcomes: bool) -
     Ok(())
 }
 
-/// Prints one schedule for people.
-pub fn print_replay(
-    ui: &Ui,
-    subject: &Subject<'_>,
-    outcomes: &[Outcome],
-    story: &Story,
-) -> anyhow::Result<()> {
-    for outcome in outcomes {
-        ui.line(format!("{}", outcome))?;
+fn counts(found: &Findings) -> String {
+    let examination = &found.examination;
+    if examination.states > 0 {
+        format!(
+            "{}, {}, {}",
+            plural(examination.states, "state"),
+            plural(examination.transitions, "transition"),
+            plural(examination.executions, "final state")
+        )
+    } else {
+        format!(
+            "{}, {}",
+            plural(examination.executions, "execution"),
+            plural(examination.transitions, "step")
+        )
     }
-    tell(ui, subject, story)
+}
+
+/// `1 state`, `1,024 states`.
+fn plural(number: u64, noun: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", grouped(number))
+}
+
+/// One outcome a line, with the compact form of a way to it.
+fn print_outcomes(ui: &Ui, found: &Findings) -> anyhow::Result<()> {
+    const WIDEST: usize = 60;
+    let told: Vec<String> =
+        found.examination.outcomes.iter().map(|one| one.outcome.to_string()).collect();
+    let lengths = told.iter().map(|text| text.trim_end().chars().count());
+    let width = lengths.filter(|length| *length <= WIDEST).max().unwrap_or(0);
+    for (text, compact) in told.iter().zip(&found.compacts) {
+        let compact = story::shortened(ui, compact);
+        let text = text.trim_end();
+        ui.line(format!("{text:<width$}  {}", ui.paint(Paint::Dim, compact)).trim_end())?;
+    }
+    Ok(())
+}
+
+/// Prints one schedule.
+pub fn print_replay(ui: &Ui, subject: &Subject<'_>, replayed: &Replayed) -> anyhow::Result<()> {
+    let verdict = replayed.outcomes.iter().map(|outcome| outcome.verdict).max();
+    for outcome in &replayed.outcomes {
+        ui.line(outcome_line(ui, outcome))?;
+    }
+    if verdict.is_none() {
+        let more = plural(replayed.enabled as u64, "action");
+        ui.line(format!("The schedule ends before the execution does: {more} could follow."))?;
+    }
+    story::tell(ui, subject, &replayed.story, verdict)
+}
+
+fn outcome_line(ui: &Ui, outcome: &Outcome) -> String {
+    let text = outcome.to_string();
+    let word = outcome.verdict.word();
+    let rest = text.strip_prefix(word).unwrap_or_default().trim_end();
+    format!("{}{rest}", ui.paint(colour(outcome.verdict), word))
 }
 
 fn colour(verdict: Verdict) -> Paint {
@@ -66,160 +106,8 @@ fn meaning(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Terminates => "Everything finishes:",
         Verdict::Diverges => "It can go on for ever, after:",
-        Verdict::Leak => "A process can stay blocked for ever, after:",
-        Verdict::Deadlock => "It can come to a standstill, after:",
-        Verdict::Panic => "It can panic, after:",
+        Verdict::Leak => "A process can stay blocked for ever:",
+        Verdict::Deadlock => "It can come to a standstill:",
+        Verdict::Panic => "It can panic:",
     }
-}
-
-/// A trace step by step, who is left behind, and how to see it again.
-fn tell(ui: &Ui, subject: &Subject<'_>, story: &Story) -> anyhow::Result<()> {
-    let (steps, blocked) = story.machine.narrate(&story.trace);
-    let names = steps.iter().map(|step| step.actor.process.chars().count());
-    let width = names.chain(blocked.iter().map(|one| one.at.process.chars().count())).max();
-    let width = width.unwrap_or(0);
-    for (position, step) in steps.iter().enumerate() {
-        let told = step_text(subject, step, width);
-        ui.line(format!("{:>4}  {told}", position + 1))?;
-    }
-    if !blocked.is_empty() {
-        ui.line(ui.paint(Paint::Bold, "Left behind:"))?;
-    }
-    for one in &blocked {
-        let at = place_text(subject, &one.at, width);
-        let why = one.panic.as_ref().map_or(String::new(), |panic| format!("   panics: {panic}"));
-        ui.line(format!("      {at}{}", ui.paint(Paint::Red, why)))?;
-    }
-    ui.line(format!("compact: {}", story.compact))?;
-    let file = subject.file.display();
-    ui.line(format!("replay:  strait explore {file} --replay {}", story.schedule))
-}
-
-fn step_text(subject: &Subject<'_>, step: &Step, width: usize) -> String {
-    let actor = place_text(subject, &step.actor, width);
-    let message = step.message.as_deref().unwrap_or("()");
-    match (&step.partner, step.kind) {
-        (Some(partner), _) => {
-            let (line, text) = line_text(subject, partner);
-            format!("{actor}   → {} line {line}: {text}   [{message}]", partner.process)
-        }
-        (None, Some(ActionKind::Get | ActionKind::Put)) => format!("{actor}   [{message}]"),
-        (None, Some(ActionKind::GetClosed)) => format!("{actor}   [closed]"),
-        (None, Some(ActionKind::PutLost)) => format!("{actor}   [lost]"),
-        (None, Some(ActionKind::Default)) => format!("{actor}   [default]"),
-        (None, Some(ActionKind::Announce)) => format!("{actor}   [announces itself]"),
-        (None, Some(ActionKind::Fault(fault))) => format!("{actor}   [panics: {}]", fault.message()),
-        _ => actor,
-    }
-}
-
-fn place_text(subject: &Subject<'_>, place: &Place, width: usize) -> String {
-    let (line, text) = line_text(subject, place);
-    format!("{:<width$}  line {line:>3}: {text}", place.process)
-}
-
-/// The line of a place and the first line of its text, without the body of a block.
-fn line_text(subject: &Subject<'_>, place: &Place) -> (usize, String) {
-    let (line, _) = place.span.line_column(subject.source);
-    let range = place.span.start as usize..place.span.end as usize;
-    let text = subject.source.get(range).unwrap_or_default();
-    // A case's position is its first word: show the line up to its block.
-    let text = if text.contains(char::is_whitespace) {
-        text
-    } else {
-        subject.source[place.span.start as usize..].lines().next().unwrap_or_default()
-    };
-    let first = text.lines().next().unwrap_or_default();
-    let shown = match first.find('{') {
-        Some(brace) if brace > 0 => &first[..brace],
-        _ => first,
-    };
-    let shown = shown.trim().trim_end_matches('}').trim_end();
-    (line, shown.to_string())
-}
-
-/// Everything as one JSON document.
-pub fn document(subject: &Subject<'_>, found: &Findings) -> Value {
-    let examination = &found.examination;
-    let outcomes: Vec<Value> = examination
-        .outcomes
-        .iter()
-        .zip(&found.compacts)
-        .map(|(one, compact)| outcome_value(&one.outcome, Some(compact)))
-        .collect();
-    let by = match &examination.coverage {
-        Coverage::Bounded(by) => Some(by.clone()),
-        _ => None,
-    };
-    json!({
-        "file": subject.file.display().to_string(),
-        "verdict": examination.verdict.word(),
-        "coverage": examination.coverage.word(),
-        "bounded_by": by,
-        "states": examination.states,
-        "transitions": examination.transitions,
-        "executions": examination.executions,
-        "seconds": found.seconds,
-        "bytes": examination.bytes,
-        "outcomes": outcomes,
-        "trace": found.story.as_ref().map(|story| story_value(subject, story)),
-    })
-}
-
-/// One schedule as a JSON document.
-pub fn replay_document(subject: &Subject<'_>, outcomes: &[Outcome], story: &Story) -> Value {
-    json!({
-        "file": subject.file.display().to_string(),
-        "outcomes": outcomes.iter().map(|outcome| outcome_value(outcome, None)).collect::<Vec<_>>(),
-        "trace": story_value(subject, story),
-    })
-}
-
-fn outcome_value(outcome: &Outcome, compact: Option<&String>) -> Value {
-    let processes: serde_json::Map<String, Value> = outcome
-        .accounts
-        .iter()
-        .map(|account| {
-            let seen = account.sightings.iter().map(ToString::to_string).collect::<Vec<_>>();
-            (account.name.clone(), json!(seen))
-        })
-        .collect();
-    json!({
-        "verdict": outcome.verdict.word(),
-        "panic": outcome.panic.as_ref().map(|(process, message)| json!({ "process": process, "message": message })),
-        "processes": processes,
-        "compact": compact,
-    })
-}
-
-fn story_value(subject: &Subject<'_>, story: &Story) -> Value {
-    let (steps, blocked) = story.machine.narrate(&story.trace);
-    let steps: Vec<Value> = steps
-        .iter()
-        .map(|step| {
-            let mut value = place_value(subject, &step.actor);
-            value["action"] = json!(step.kind.map_or("local", ActionKind::word));
-            value["message"] = json!(step.message);
-            value["partner"] = json!(step.partner.as_ref().map(|at| place_value(subject, at)));
-            value
-        })
-        .collect();
-    json!({
-        "steps": steps,
-        "blocked": blocked.iter().map(|one| blocked_value(subject, one)).collect::<Vec<_>>(),
-        "compact": story.compact,
-        "schedule": story.schedule.to_string(),
-    })
-}
-
-fn blocked_value(subject: &Subject<'_>, blocked: &Blocked) -> Value {
-    let mut value = place_value(subject, &blocked.at);
-    value["panic"] = json!(blocked.panic);
-    value
-}
-
-fn place_value(subject: &Subject<'_>, place: &Place) -> Value {
-    let (line, column) = place.span.line_column(subject.source);
-    let (_, text) = line_text(subject, place);
-    json!({ "process": place.process, "line": line, "column": column, "text": text })
 }

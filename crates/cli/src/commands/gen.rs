@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
@@ -17,6 +18,7 @@ use strait_generate::{
 
 use crate::commands::gen_stats;
 use crate::interrupt;
+use crate::progress::{Progress, Quantity};
 use crate::ui::{Status, Ui};
 
 /// Generate channel programs that terminate under every schedule
@@ -108,7 +110,7 @@ struct Item {
 impl GenArgs {
     pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
         let plan = self.plan()?;
-        let stop = interrupt::flag()?;
+        let stop = interrupt::flag_for(ui)?;
         if let Some(folder) = &self.out {
             std::fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make the folder {}", folder.display()))?;
@@ -166,27 +168,28 @@ impl Plan<'_> {
     fn work(
         &self,
         ui: &Ui,
-        stop: &AtomicBool,
+        stop: &Arc<AtomicBool>,
         documents: &mut Vec<Value>,
     ) -> anyhow::Result<Tally> {
+        let all = self.indices.end - self.indices.start;
+        let silent = self.arguments.stats && self.arguments.out.is_none();
+        // Programs that run over the screen are progress enough.
+        let progress = (silent || ui.json || self.arguments.out.is_some())
+            .then(|| Progress::start(ui, Quantity { name: "programs", all: Some(all) }, stop));
         let started = Instant::now();
-        let mut told = started;
         let mut tally = Tally::default();
         for index in self.indices.clone() {
             if stop.load(Ordering::Relaxed) {
                 break;
             }
-            if told.elapsed() > Duration::from_secs(10) {
-                told = Instant::now();
-                let all = self.indices.end - self.indices.start;
-                ui.note(format!("{} of {all} programs", tally.stats.programs));
-            }
             let generated = self.generator.generate_proved(index, &self.explorer);
             tally.stats.add(&generated);
+            if let Some(progress) = &progress {
+                progress.count().store(tally.stats.programs, Ordering::Relaxed);
+            }
             if self.arguments.prove {
                 self.prove(index, &generated, &mut tally);
             }
-            let silent = self.arguments.stats && self.arguments.out.is_none();
             if silent && self.arguments.mutants.is_none() {
                 continue;
             }
@@ -197,6 +200,10 @@ impl Plan<'_> {
             }
         }
         tally.seconds = started.elapsed().as_secs_f64();
+        drop(progress);
+        if tally.stats.programs < all {
+            ui.note(format!("stopped after {} of {all} programs", tally.stats.programs));
+        }
         Ok(tally)
     }
 

@@ -1,7 +1,10 @@
 //! One file a subcommand: its arguments, help and handler together.
 
 pub mod completions;
+mod excerpt;
 pub mod explore;
+mod explore_json;
+mod explore_story;
 mod explore_text;
 pub mod r#gen;
 mod gen_stats;

@@ -28,6 +28,9 @@ const BRANCHES: u32 = 4;
 
 /// □: some generated effect of about `budget` operations, by a rule drawn by weight.
 pub fn hole(builder: &mut Builder<'_>, budget: u32, depth: u32, out: &mut Sequence) {
+    if budget < builder.least() {
+        return last(builder);
+    }
     match draw_rule(builder, budget, depth) {
         Rule::GSeq => seq(builder, budget, depth, out),
         Rule::GChoice => choice(builder, budget, depth, out),

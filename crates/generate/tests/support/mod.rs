@@ -11,8 +11,10 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use rustc_hash::FxHashSet;
-use strait_calculus::ast::{Block, Capacity, Case, CaseOp, Program, Stmt, StmtKind, Type};
-use strait_calculus::{ChannelName, Effect, SelectEffect};
+use strait_calculus::ast::{
+    Block, Capacity, Case, CaseOp, Expr, ExprKind, Program, Stmt, StmtKind, Type,
+};
+use strait_calculus::{ChannelName, Effect, Idx, SelectEffect, VarId};
 use strait_generate::Capabilities;
 
 /// How a search ended.
@@ -201,7 +203,65 @@ pub fn beyond(program: &Program, capabilities: &Capabilities) -> Option<&'static
     });
     let main = &program.functions[program.main];
     let too_many = capabilities.max_processes.is_some_and(|most| 1 + spawns(&main.body) > most);
-    found.or(too_many.then_some("too many processes"))
+    let crowded = |puts: bool| {
+        let channels = (0..main.variables.len()).map(VarId::new);
+        channels.map(|channel| users(&main.body, channel, puts).total()).max().unwrap_or(0) > 1
+    };
+    found
+        .or(too_many.then_some("too many processes"))
+        .or((!capabilities.many_receivers && crowded(false)).then_some("several receivers"))
+        .or((!capabilities.many_senders && crowded(true)).then_some("several senders"))
+}
+
+/// Which processes use one end of a channel on the busiest way through a block.
+#[derive(Clone, Copy, Default)]
+struct Users {
+    this: bool,
+    spawned: u32,
+}
+
+impl Users {
+    fn total(self) -> u32 {
+        u32::from(self.this) + self.spawned
+    }
+}
+
+fn users(block: &Block, channel: VarId, puts: bool) -> Users {
+    let is_channel = |expression: &Expr| expression.kind == ExprKind::Var(channel);
+    let mut found = Users::default();
+    for statement in &block.statements {
+        let mut ways: Vec<Users> = Vec::new();
+        match &statement.kind {
+            StmtKind::Put { channel, .. } => found.this |= puts && is_channel(channel),
+            StmtKind::Get { channel, .. } => found.this |= !puts && is_channel(channel),
+            StmtKind::Spawn { body, .. } => found.spawned += users(body, channel, puts).total(),
+            StmtKind::While { body, .. } => ways.push(users(body, channel, puts)),
+            StmtKind::If { then, otherwise, .. } => {
+                let blocks = [then].into_iter().chain(otherwise);
+                ways.extend(blocks.map(|block| users(block, channel, puts)));
+            }
+            StmtKind::Choose { branches } => {
+                ways.extend(branches.iter().map(|branch| users(branch, channel, puts)));
+            }
+            StmtKind::Select { cases, default } => {
+                for case in cases {
+                    found.this |= match &case.op {
+                        CaseOp::Put { channel, .. } => puts && is_channel(channel),
+                        CaseOp::Get { channel, .. } => !puts && is_channel(channel),
+                        CaseOp::Timeout => false,
+                    };
+                }
+                let blocks = cases.iter().map(|case| &case.body).chain(default);
+                ways.extend(blocks.map(|block| users(block, channel, puts)));
+            }
+            _ => {}
+        }
+        if let Some(busiest) = ways.into_iter().max_by_key(|way| way.total()) {
+            found.this |= busiest.this;
+            found.spawned += busiest.spawned;
+        }
+    }
+    found
 }
 
 /// The most processes that one way through a block can spawn, without those of functions.
