@@ -58,12 +58,17 @@ fn input(kind: usize, rng: &mut Rng, sources: &[(String, String)]) -> Vec<u8> {
             if rng.below(2) == 0 { body.into() } else { frame(&body).into() }
         }
         2 => {
-            let statements: Vec<&str> = (0..rng.below(10)).map(|_| *rng.pick(&STATEMENTS)).collect();
+            let statements: Vec<&str> =
+                (0..rng.below(10)).map(|_| *rng.pick(&STATEMENTS)).collect();
             frame(&statements.join("\n")).into()
         }
         _ => {
             let edits: Vec<Edit> = (0..1 + rng.below(6))
-                .map(|_| Edit { what: rng.next() as u8, at: rng.next() as u32, other: rng.next() as u32 })
+                .map(|_| Edit {
+                    what: rng.next() as u8,
+                    at: rng.next() as u32,
+                    other: rng.next() as u32,
+                })
                 .collect();
             edited(&rng.pick(sources).1, &edits).into()
         }

@@ -42,6 +42,7 @@ pub struct Function {
     /// What it does.
     pub body: Block,
     /// The header's position.
+    #[serde(default, skip_serializing_if = "Span::is_none")]
     pub span: Span,
 }
 
@@ -53,6 +54,7 @@ pub struct Variable {
     /// Its type; `None` until the checker has inferred it.
     pub ty: Option<Type>,
     /// Where it is introduced.
+    #[serde(default, skip_serializing_if = "Span::is_none")]
     pub span: Span,
 }
 
@@ -106,6 +108,7 @@ pub struct Stmt {
     /// What it does.
     pub kind: StmtKind,
     /// Where it stands.
+    #[serde(default, skip_serializing_if = "Span::is_none")]
     pub span: Span,
 }
 
@@ -283,6 +286,7 @@ pub struct Case {
     /// What follows.
     pub body: Block,
     /// Where it stands.
+    #[serde(default, skip_serializing_if = "Span::is_none")]
     pub span: Span,
 }
 
@@ -315,6 +319,7 @@ pub struct Expr {
     /// What it computes.
     pub kind: ExprKind,
     /// Where it stands.
+    #[serde(default, skip_serializing_if = "Span::is_none")]
     pub span: Span,
 }
 

@@ -151,7 +151,8 @@ impl Checker<'_> {
         let span = statement.span;
         match &statement.kind {
             StmtKind::NewChannel { var, element, capacity } => {
-                if matches!(capacity, Capacity::Bounded(held) if *held == 0 || *held > MAX_CAPACITY) {
+                if matches!(capacity, Capacity::Bounded(held) if *held == 0 || *held > MAX_CAPACITY)
+                {
                     let message = format!("a bounded channel holds 1 to {MAX_CAPACITY} messages");
                     self.error(Diagnostic::new(message, span));
                 }
@@ -238,7 +239,7 @@ impl Checker<'_> {
             }
             StmtKind::Sync { op, target } => self.sync(*op, target),
             StmtKind::Add { group, amount } => {
-                self.expect(group, &Type::WaitGroup, "`add`");
+                self.expect(group, &Type::WaitGroup, "what `add` counts");
                 self.expect(amount, &Type::Int, "the amount");
             }
             StmtKind::Panic { .. } => return true,
@@ -328,9 +329,14 @@ impl Checker<'_> {
             self.error(Diagnostic::new("a call of a function that does not exist", span));
             return;
         };
+        if function == program.main {
+            let hint = "move what is repeated into a function";
+            self.error(Diagnostic::new("`main` cannot be called", span).hint(hint));
+        }
         if arguments.len() != called.params.len() {
             let (given, wanted) = (arguments.len(), called.params.len());
-            let message = format!("`{}` takes {wanted} arguments, {given} are given", called.name);
+            let plural = if wanted == 1 { "" } else { "s" };
+            let message = format!("`{}` takes {wanted} argument{plural}, not {given}", called.name);
             self.error(Diagnostic::new(message, span));
         }
         for (argument, param) in arguments.iter().zip(&called.params) {

@@ -42,17 +42,37 @@ impl Diagnostic {
         let line_start = source[..start].rfind('\n').map_or(0, |newline| newline + 1);
         let line_end = source[start..].find('\n').map_or(source.len(), |length| start + length);
         let end = floor_boundary(source, (self.span.end as usize).max(start)).min(line_end);
-        let (shown, skipped) = excerpt(&source[line_start..line_end], column - 1);
+        let line_text = &source[line_start..line_end];
+        let line_text = line_text.strip_suffix('\r').unwrap_or(line_text);
+        let (shown, skipped) = excerpt(line_text, column - 1);
         let number = line.to_string();
         let gutter = " ".repeat(number.len());
-        let carets = source[start..end.max(start)].chars().count().clamp(1, 60);
-        let indent = " ".repeat(column - 1 - skipped + if skipped > 0 { 1 } else { 0 });
+        let carets = source[start..end.max(start)].chars().map(width).sum::<usize>().clamp(1, 60);
+        let before = column - 1 - skipped + usize::from(skipped > 0);
+        let indent = " ".repeat(shown.chars().take(before).map(width).sum());
         text += &format!(" {gutter}--> {file}:{line}:{column}\n {gutter} |\n");
         text += &format!(" {number} | {shown}\n {gutter} | {indent}{}\n", "^".repeat(carets));
         if let Some(hint) = &self.hint {
             text += &format!(" {gutter} = hint: {hint}\n");
         }
         text
+    }
+}
+
+/// How many columns of a terminal a character takes, as far as that is usual (Unicode Annex 11).
+fn width(character: char) -> usize {
+    match character as u32 {
+        0x300..=0x36f | 0x200b..=0x200f | 0xfe00..=0xfe0f | 0xfeff => 0,
+        0x1100..=0x115f
+        | 0x2e80..=0xa4cf
+        | 0xac00..=0xd7a3
+        | 0xf900..=0xfaff
+        | 0xfe30..=0xfe6f
+        | 0xff00..=0xff60
+        | 0xffe0..=0xffe6
+        | 0x1f300..=0x1faff
+        | 0x20000..=0x3fffd => 2,
+        _ => 1,
     }
 }
 

@@ -84,6 +84,10 @@ struct Frame {
     state: State,
     steps: Vec<Action>,
     next: usize,
+    /// The steps that the persistent set leaves out.
+    rest: Vec<Action>,
+    /// Has a step led to a state that was not known before?
+    progressed: bool,
 }
 
 impl Search<'_> {
@@ -101,7 +105,14 @@ impl Search<'_> {
         let mut frames = vec![self.frame(start)];
         while let Some(frame) = frames.last_mut() {
             let Some(action) = frame.steps.get(frame.next).copied() else {
-                frames.pop();
+                // If all that was tried goes round in circles, what was left out must not be put
+                // off for ever.
+                let rest = std::mem::take(&mut frame.rest);
+                if frame.progressed || rest.is_empty() {
+                    frames.pop();
+                } else {
+                    frame.steps.extend(rest);
+                }
                 continue;
             };
             frame.next += 1;
@@ -110,6 +121,7 @@ impl Search<'_> {
             if !visited.insert(self.key(&state)) {
                 continue;
             }
+            frame.progressed = true;
             let goal = self.is_goal(&state);
             let explained = self.seen(&state).unwrap_or(0);
             if goal || explained > best.0 || best.1.is_empty() {
@@ -138,7 +150,9 @@ impl Search<'_> {
         self.machine.enabled(&mut state, &mut enabled);
         self.machine.persistent(&state, &enabled, &mut chosen);
         let steps = chosen.iter().map(|position| enabled[*position]).collect();
-        Frame { state, steps, next: 0 }
+        let left_out = (0..enabled.len()).filter(|position| !chosen.contains(position));
+        let rest = left_out.map(|position| enabled[position]).collect();
+        Frame { state, steps, next: 0, rest, progressed: false }
     }
 
     /// How many events have been seen so far; `None` if something contradicts the observation.

@@ -157,7 +157,8 @@ pub(crate) fn backwards<Fact: Default + PartialEq>(
     code: &Code,
     transfer: impl Fn(&IndexVec<Pc, Fact>, Pc) -> Fact,
 ) -> IndexVec<Pc, Fact> {
-    let mut before: IndexVec<Pc, Fact> = code.instructions.iter().map(|_| Fact::default()).collect();
+    let mut before: IndexVec<Pc, Fact> =
+        code.instructions.iter().map(|_| Fact::default()).collect();
     let once = !code.instructions.iter_enumerated().any(|(pc, instruction)| match instruction {
         Instruction::Jump(target) | Instruction::Unless(_, target) => *target <= pc,
         Instruction::Call(function, ..) => code.functions[*function].entry <= pc,

@@ -125,7 +125,7 @@ impl<'text> Lexer<'text> {
 
     fn unknown(&self, character: char) -> Diagnostic {
         let span = Span::new(self.offset, self.offset + character.len_utf8());
-        let shown = character.escape_default();
+        let shown = character.escape_debug();
         let diagnostic = Diagnostic::new(format!("`{shown}` means nothing here"), span);
         match character {
             '←' => diagnostic.hint("a message is received by `x = get c` and sent by `put c x`"),

@@ -91,13 +91,16 @@ pub(crate) struct Shared {
     tables: Mutex<Tables>,
 }
 
+/// What each stimulus so far makes of one process state.
+type Moves = Vec<(Stimulus, Box<Move>)>;
+
 /// What one search thread has looked up.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
     menus: Vec<Vec<Option<Box<Menu>>>>,
     objects: Vec<Vec<Option<Box<Object>>>>,
     /// By process and state: what each stimulus makes of it. Few stimuli are possible in a state.
-    moves: Vec<Vec<Vec<(Stimulus, Box<Move>)>>>,
+    moves: Vec<Vec<Moves>>,
     births: Vec<Arc<[ProcId]>>,
     treatments: HashMap<(ObjectId, u32, Treatment), u32, FxBuildHasher>,
 }

@@ -192,9 +192,22 @@ impl Machine {
     }
 
     /// What an action is, whatever the numbers of its processes.
-    fn identity(&self, action: &Action) -> (ActionKind, Vec<u32>, u16, Option<(Vec<u32>, u16)>) {
+    fn identity(&self, action: &Action) -> Identity {
         let tables = self.tables();
-        let partner = action.partner.map(|(partner, case)| (tables.path_numbers(partner), case));
-        (action.kind, tables.path_numbers(action.actor), action.case, partner)
+        Identity {
+            kind: action.kind,
+            actor: tables.path_numbers(action.actor),
+            case: action.case,
+            partner: action.partner.map(|(partner, case)| (tables.path_numbers(partner), case)),
+        }
     }
+}
+
+/// An action by the paths of its processes.
+#[derive(PartialEq)]
+struct Identity {
+    kind: ActionKind,
+    actor: Vec<u32>,
+    case: u16,
+    partner: Option<(Vec<u32>, u16)>,
 }

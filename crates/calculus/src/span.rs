@@ -27,7 +27,7 @@ impl Span {
     }
 
     /// Was this never text?
-    pub fn is_none(self) -> bool {
+    pub fn is_none(&self) -> bool {
         self.start == 0 && self.end == 0
     }
 

@@ -186,7 +186,8 @@ fn explanations_of_small_programs_are_right() {
     let mut rng = Rng(7);
     let mut checked = 0;
     for source in rows {
-        let program = parse(source).unwrap_or_else(|errors| panic!("{}", errors.render("", source)));
+        let program =
+            parse(source).unwrap_or_else(|errors| panic!("{}", errors.render("", source)));
         checked += usize::from(check_program(source, &program, &mut rng).is_some());
     }
     // One of them gets for ever: there is no end of what it may see.

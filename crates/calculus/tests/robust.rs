@@ -31,7 +31,14 @@ fn said(source: String) -> Result<(), String> {
     thread.join().expect("no panic")
 }
 
-fn nested(before: &str, open: &str, middle: &str, close: &str, after: &str, levels: usize) -> String {
+fn nested(
+    before: &str,
+    open: &str,
+    middle: &str,
+    close: &str,
+    after: &str,
+    levels: usize,
+) -> String {
     format!("{before}{}{middle}{}{after}", open.repeat(levels), close.repeat(levels))
 }
 
@@ -48,7 +55,7 @@ fn deep_nesting_is_an_error_and_no_stack_overflow() {
         ("or", "main {", "choose {} or {", "", "}", "}", deep),
         ("select", "main {", "select { timeout {", "", "}}", "}", deep),
         ("default", "main {", "select { default {", "", "}}", "}", deep),
-        ("get case", "main { chan c: int;", "select { x = get c {", "", "}}", "}", "x"),
+        ("get case", "main { chan c: int;", "select { x = get c {", "", "}}", "}", deep),
         ("spawn", "main {", "spawn {", "", "}", "}", deep),
         ("named spawn", "main {", "spawn p {", "", "}", "}", deep),
         ("parentheses", "main { x = ", "(", "1", ")", "}", deep),

@@ -316,8 +316,12 @@ impl Writer<'_> {
         Some(match self.rng.below(if depth == 0 { flat } else { flat + 7 }) {
             0 | 1 => {
                 let element = ty(self.rng, 2);
-                let capacities =
-                    [Capacity::Rendezvous, Capacity::Bounded(1), Capacity::Bounded(1_000_000), Capacity::Unbounded];
+                let capacities = [
+                    Capacity::Rendezvous,
+                    Capacity::Bounded(1),
+                    Capacity::Bounded(1_000_000),
+                    Capacity::Unbounded,
+                ];
                 let capacity = *self.rng.pick(&capacities);
                 let var = self.introduce(Type::Chan(Box::new(element.clone())));
                 StmtKind::NewChannel { var, element, capacity }
@@ -333,14 +337,16 @@ impl Writer<'_> {
             }
             3 | 4 => self.assign(),
             5 => {
-                let (channel, element) = self.channel().unwrap_or((ExprKind::Nil.into(), Type::Int));
+                let (channel, element) =
+                    self.channel().unwrap_or((ExprKind::Nil.into(), Type::Int));
                 if !self.can_give(&element) {
                     return None;
                 }
                 StmtKind::Put { channel, value: self.value(&element, 3) }
             }
             6 => {
-                let (channel, element) = self.channel().unwrap_or((ExprKind::Nil.into(), Type::Unit));
+                let (channel, element) =
+                    self.channel().unwrap_or((ExprKind::Nil.into(), Type::Unit));
                 let (value, ok) = self.bindings(&element);
                 StmtKind::Get { channel, value, ok }
             }
@@ -384,7 +390,11 @@ impl Writer<'_> {
                 StmtKind::Observe { value: self.value(&ty, 4) }
             }
             15 if self.loops > 0 => {
-                if self.rng.below(2) == 0 { StmtKind::Break } else { StmtKind::Continue }
+                if self.rng.below(2) == 0 {
+                    StmtKind::Break
+                } else {
+                    StmtKind::Continue
+                }
             }
             15 => return None,
             16 => StmtKind::Select {
@@ -440,7 +450,7 @@ impl Writer<'_> {
         let signatures = self.signatures;
         let position = self.rng.below(signatures.len());
         let called = &signatures[position];
-        if !called.params.iter().all(|ty| self.can_give(ty)) {
+        if called.name == "main" || !called.params.iter().all(|ty| self.can_give(ty)) {
             return None;
         }
         let arguments = called.params.iter().map(|ty| self.value(ty, 2)).collect();

@@ -51,6 +51,7 @@ pub fn bounded<S: System>(
         visited: FxHashMap::default(),
         collector: Collector::new(),
         meter: Meter::default(),
+        cut: 0,
     };
     search.explore(limits);
     let mut report = search.collector.report;
@@ -80,6 +81,8 @@ struct Search<'s, 'b, S: System> {
     visited: FxHashMap<(u128, Option<ThreadId>), SmallVec<[Spent; 1]>>,
     collector: Collector<S>,
     meter: Meter,
+    /// How many executions were cut: of an endless system there may be no others to count.
+    cut: u64,
 }
 
 impl<S: System> Search<'_, '_, S> {
@@ -101,7 +104,7 @@ impl<S: System> Search<'_, '_, S> {
                 continue;
             };
             let (action, fingerprint) = (node.enabled[index].clone(), node.fingerprint);
-            if self.meter.stops(limits, self.collector.report.executions) {
+            if self.meter.stops(limits, self.collector.report.executions + self.cut) {
                 return;
             }
             self.order.truncate(depth);
@@ -132,6 +135,7 @@ impl<S: System> Search<'_, '_, S> {
             return;
         }
         if self.meter.cuts(limits, self.cursor.len()) {
+            self.cut += 1;
             return;
         }
         // What costs least is tried first: then later visits of equivalent prefixes rarely spend

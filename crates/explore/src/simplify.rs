@@ -167,7 +167,11 @@ impl<S: System, P: Fn(&S::Outcome) -> bool> Work<'_, S, P> {
                 length: Some(self.effort.length),
                 ..Bounds::default()
             };
-            let limits = Limits { executions: Some(left as u64), ..Limits::default() };
+            let limits = Limits {
+                executions: Some(left as u64),
+                length: Some(self.effort.length),
+                ..Limits::default()
+            };
             let report = bounded(self.system, &bounds, &limits);
             self.executions += report.executions as usize;
             let mut simplest: Option<Candidate<S::Action>> = None;

@@ -57,7 +57,9 @@ impl Parser<'_, '_> {
             "!" => UnaryOp::Not,
             "-" if self.peek_at(1).kind == TokenKind::Integer => {
                 self.next();
-                return self.integer(true);
+                let mut number = self.integer(true)?;
+                number.span = start.to(number.span);
+                return Ok(number);
             }
             "-" => UnaryOp::Negate,
             _ => return self.primary(),

@@ -53,7 +53,9 @@ impl Parser<'_, '_> {
     fn declare(&mut self, name: SmolStr, span: Span) -> Parsed<()> {
         if self.signatures.iter().any(|known| known.name == name) {
             let message = format!("there are two functions called `{}`", shorten(&name));
-            return Err(Diagnostic::new(message, span).hint("rename one of them"));
+            let one = "a program has one `main`; move the rest into functions";
+            let hint = if name == "main" { one } else { "rename one of them" };
+            return Err(Diagnostic::new(message, span).hint(hint));
         }
         self.signatures.push(Signature { name, span });
         Ok(())

@@ -247,9 +247,7 @@ pub(crate) fn check_name(word: &str, span: Span, what: &str) -> Result<(), Diagn
     }
     if KEYWORDS.contains(&word) {
         let message = format!("`{word}` is a word of the language");
-        return Err(
-            Diagnostic::new(message, span).hint(format!("choose another name for {what}"))
-        );
+        return Err(Diagnostic::new(message, span).hint(format!("choose another name for {what}")));
     }
     if word == "_" {
         let message = "`_` is no name: it stands for a value that is not wanted";

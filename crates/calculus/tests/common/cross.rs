@@ -36,7 +36,9 @@ pub fn agreed(source: &str) -> String {
         assert_eq!(lines(&other.outcomes), lines(&first.outcomes), "{context}");
     }
     let executions = match first.machine.code().always_ends {
-        true => format!(", {} executions", by_executions(&program, &lines(&first.outcomes), source)),
+        true => {
+            format!(", {} executions", by_executions(&program, &lines(&first.outcomes), source))
+        }
         false => String::new(),
     };
     explain_all(&program, source);

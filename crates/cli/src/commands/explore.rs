@@ -350,7 +350,9 @@ fn simplest(
     let alike = |outcome: &Outcome| outcome.verdict == verdict;
     let shorter = if trace.len() > SIMPLE { drawn(machine, alike) } else { Some(trace.to_vec()) };
     let Some(start) = shorter else { return trace.to_vec() };
-    simplify(machine, &start, alike, &Effort::default()).unwrap_or(start)
+    // What is much longer is not simpler, and endless programs have executions of any length.
+    let effort = Effort { length: 2 * start.len() + 50, ..Effort::default() };
+    simplify(machine, &start, alike, &effort).unwrap_or(start)
 }
 
 /// Longer traces are not made simpler step by step: that takes too long.
