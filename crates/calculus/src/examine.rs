@@ -58,7 +58,8 @@ pub struct ExamineOptions<'a> {
     /// States that the search may visit.
     pub max_states: u64,
     /// Steps that a single execution may have, in the engines that follow executions.
-    pub max_length: usize,
+    /// If nothing is said: as many as it takes, or a few hundred if executions may be endless.
+    pub max_length: Option<usize>,
     /// Set from outside to end the search early.
     pub stop: Option<&'a AtomicBool>,
     /// How many states, or executions in the engines that follow executions, were seen so far.
@@ -73,7 +74,7 @@ impl Default for ExamineOptions<'_> {
             threads: 1,
             memory: 2 << 30,
             max_states: u64::MAX,
-            max_length: 100_000,
+            max_length: None,
             stop: None,
             progress: None,
         }
@@ -111,21 +112,22 @@ pub fn examine(program: &Program, options: &ExamineOptions<'_>) -> Examination {
         true => Machine::for_outcomes(program, symmetry),
         false => Machine::with_symmetry(program, Recording::Nothing, symmetry),
     };
-    let (report, bytes) = search(&machine, options);
-    let mut examination = Examination {
-        verdict: Verdict::Terminates,
-        coverage: report.coverage,
-        outcomes: report.found,
-        trace: None,
-        states: report.states,
-        transitions: report.transitions,
-        executions: report.executions,
-        bytes,
-        machine,
-    };
+    let by_states = matches!(options.engine, Engine::States { .. });
+    if !by_states || machine.code().always_ends {
+        let (report, bytes) = search(&machine, options);
+        let mut examination = Examination::new(report, bytes, machine);
+        examination.judge_outcomes();
+        return examination;
+    }
+    // What is seen in a loop grows for ever, but does not matter for the verdict: that comes from
+    // the states alone, which are often few.
+    let plain = machine.without_recording();
+    let (report, bytes) = search(&plain, options);
+    let mut examination = Examination::new(report, bytes, plain);
     examination.judge_outcomes();
-    if matches!(options.engine, Engine::States { .. }) && !examination.machine.code().always_ends {
-        examination.judge_cycles(options);
+    examination.judge_cycles(options);
+    if options.outcomes {
+        examination.add_outcomes(machine, options);
     }
     examination
 }
@@ -148,6 +150,9 @@ fn state_options<'a>(options: &ExamineOptions<'a>, reduce: bool) -> StateOptions
     }
 }
 
+/// How far endless executions are followed by the engines that follow executions.
+const ENDLESS: usize = 300;
+
 fn search(machine: &Machine, options: &ExamineOptions<'_>) -> (Report<Outcome, Action>, usize) {
     let tell = |executions| {
         if let Some(progress) = options.progress {
@@ -155,7 +160,11 @@ fn search(machine: &Machine, options: &ExamineOptions<'_>) -> (Report<Outcome, A
         }
     };
     let limits = Limits {
-        length: Some(options.max_length),
+        length: Some(match options.max_length {
+            Some(length) => length,
+            None if machine.code().always_ends => 1_000_000,
+            None => ENDLESS,
+        }),
         stop: options.stop,
         progress: Some(&tell),
         ..Limits::default()
@@ -177,6 +186,37 @@ fn search(machine: &Machine, options: &ExamineOptions<'_>) -> (Report<Outcome, A
 }
 
 impl Examination {
+    fn new(report: Report<Outcome, Action>, bytes: usize, machine: Machine) -> Examination {
+        Examination {
+            verdict: Verdict::Terminates,
+            coverage: report.coverage,
+            outcomes: report.found,
+            trace: None,
+            states: report.states,
+            transitions: report.transitions,
+            executions: report.executions,
+            bytes,
+            machine,
+        }
+    }
+
+    /// Searches once more for what is seen in executions that end, with a machine that records it.
+    /// If that has no end, it is given up after many more states than the verdict took.
+    fn add_outcomes(&mut self, machine: Machine, options: &ExamineOptions<'_>) {
+        let patience = self.states.saturating_mul(20).saturating_add(100_000);
+        let max_states = options.max_states.min(patience);
+        let (report, _) = search(&machine, &ExamineOptions { max_states, ..options.clone() });
+        if self.coverage == Coverage::Exhaustive {
+            self.coverage = match report.coverage {
+                Coverage::Bounded(by) => Coverage::Bounded(format!("outcomes: {by}")),
+                other => other,
+            };
+        }
+        self.trace = self.trace.take().and_then(|way| self.machine.translate(&way, &machine));
+        self.outcomes = report.found;
+        self.machine = machine;
+    }
+
     /// The verdict that the outcomes give, and a way to it.
     fn judge_outcomes(&mut self) {
         let worst = self.outcomes.iter().max_by_key(|found| found.outcome.verdict);
@@ -192,9 +232,7 @@ impl Examination {
 
     /// What endless executions add.
     fn judge_cycles(&mut self, options: &ExamineOptions<'_>) {
-        // Histories grow for ever in a loop, but they do not matter here.
-        let plain = self.machine.without_recording();
-        let found = cycles(&plain, &state_options(options, false));
+        let found = cycles(&self.machine, &state_options(options, false));
         if self.coverage == Coverage::Exhaustive {
             self.coverage = found.coverage;
         }
@@ -205,7 +243,7 @@ impl Examination {
         for (verdict, way) in ways {
             if let Some(way) = way.filter(|_| self.verdict < verdict) {
                 self.verdict = verdict;
-                self.trace = plain.translate(&way, &self.machine);
+                self.trace = Some(way);
             }
         }
     }

@@ -23,7 +23,12 @@ use crate::observation::Observation;
 #[derive(Clone, Debug)]
 pub enum Explanation {
     /// This schedule gives it.
-    Possible(Vec<Action>),
+    Possible {
+        /// The schedule.
+        trace: Vec<Action>,
+        /// The machine it belongs to.
+        machine: Machine,
+    },
     /// No schedule gives it. `furthest` is a schedule that explains as many events as any tried.
     Impossible {
         /// How many events it explains.
@@ -41,7 +46,7 @@ pub enum Explanation {
 impl Explanation {
     /// Is there a schedule?
     pub fn is_possible(&self) -> bool {
-        matches!(self, Explanation::Possible(_))
+        matches!(self, Explanation::Possible { .. })
     }
 }
 
@@ -99,7 +104,7 @@ impl Search<'_> {
             return Explanation::Impossible { explained: 0, furthest: vec![] };
         }
         if self.is_goal(&start) {
-            return Explanation::Possible(vec![]);
+            return self.possible(vec![]);
         }
         visited.insert(self.key(&start));
         let mut frames = vec![self.frame(start)];
@@ -128,7 +133,7 @@ impl Search<'_> {
                 best = (explained, path(&frames));
             }
             if goal {
-                return Explanation::Possible(best.1);
+                return self.possible(best.1);
             }
             if visited.len() >= self.max_states {
                 return Explanation::Unknown { states: self.max_states };
@@ -137,6 +142,10 @@ impl Search<'_> {
             frames.push(frame);
         }
         Explanation::Impossible { explained: best.0, furthest: best.1 }
+    }
+
+    fn possible(&self, trace: Vec<Action>) -> Explanation {
+        Explanation::Possible { trace, machine: self.machine.clone() }
     }
 
     fn key(&self, state: &State) -> Vec<u8> {

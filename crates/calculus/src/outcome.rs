@@ -147,7 +147,12 @@ impl Machine {
         }
         let mut accounts: Vec<(Vec<u32>, Account)> = Vec::new();
         for (process, number) in state.processes() {
-            let sightings = self.sightings(&tables, cache.menu(process, number).history);
+            let menu = cache.menu(process, number);
+            if matches!(menu.status, Status::Spinning(_)) {
+                // It goes on seeing things for ever; where it was stopped means nothing.
+                continue;
+            }
+            let sightings = self.sightings(&tables, menu.history);
             if !sightings.is_empty() {
                 let (path, name) = (tables.path(process), tables.name(process));
                 accounts.push((tables.path_numbers(process), Account { path, name, sightings }));

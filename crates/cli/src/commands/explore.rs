@@ -140,7 +140,7 @@ impl ExploreArgs {
             outcomes: self.outcomes,
             threads: self.jobs.map_or_else(cores, usize::from),
             memory: self.memory,
-            max_length: self.length.unwrap_or(100_000),
+            max_length: self.length,
             stop: Some(&stop),
             progress: Some(progress.count()),
             ..ExamineOptions::default()
