@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use clap::builder::ValueRange;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Command, Parser};
+use clap::{Arg, ArgAction, ArgMatches, Parser};
 
 use crate::ui::say;
 
@@ -81,7 +81,7 @@ fn read(path: &Path) -> Result<toml::Table, String> {
 
 /// The command line with what the settings add, if they add anything.
 fn completed(
-    command: &Command,
+    command: &clap::Command,
     given: &[OsString],
     matches: &ArgMatches,
     settings: &toml::Table,
@@ -100,7 +100,7 @@ fn completed(
 
 /// The arguments that the settings add to the command line.
 fn additions(
-    command: &Command,
+    command: &clap::Command,
     matches: &ArgMatches,
     settings: &toml::Table,
 ) -> Result<Vec<String>, String> {
@@ -132,7 +132,7 @@ fn additions(
 }
 
 fn add_table(
-    subcommand: &Command,
+    subcommand: &clap::Command,
     given: &ArgMatches,
     table: &toml::Table,
     extra: &mut Vec<String>,
@@ -151,18 +151,18 @@ fn add_table(
     Ok(())
 }
 
-fn named<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
+fn named<'a>(command: &'a clap::Command, key: &str) -> Option<&'a Arg> {
     let flag = key.replace('_', "-");
     command.get_arguments().find(|known| known.get_long() == Some(&flag))
 }
 
 /// A flag that every subcommand has.
-fn global<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
+fn global<'a>(command: &'a clap::Command, key: &str) -> Option<&'a Arg> {
     named(command, key).filter(|argument| argument.is_global_set())
 }
 
 /// Is the same flag given, or one that contradicts it?
-fn overruled(subcommand: &Command, given: &ArgMatches, argument: &Arg) -> bool {
+fn overruled(subcommand: &clap::Command, given: &ArgMatches, argument: &Arg) -> bool {
     let contradicts = |one: &Arg, other: &Arg| {
         let conflicts = subcommand.get_arg_conflicts_with(one);
         conflicts.iter().any(|conflict| conflict.get_id() == other.get_id())
@@ -225,7 +225,7 @@ mod tests {
 
     use super::*;
 
-    fn command() -> Command {
+    fn command() -> clap::Command {
         let flag = |name: &'static str| Arg::new(name).long(name);
         let explore = clap::Command::new("explore")
             .arg(Arg::new("file"))

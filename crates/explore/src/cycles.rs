@@ -7,6 +7,7 @@
 //! unfinished thread is never enabled blocks that thread for ever.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 
 use crate::coverage::Coverage;
 use crate::states::StateOptions;
@@ -49,6 +50,9 @@ struct Tarjan<'a, S: Stateful> {
     /// States whose component is not complete, in the order of discovery.
     open: Vec<u32>,
     frames: Vec<Frame<S::Action>>,
+    /// States with a step to themselves.
+    loops: BTreeSet<u32>,
+    scratch: S::Run,
     numbers: hashbrown::HashMap<StateId, u32, rustc_hash::FxBuildHasher>,
     report: CycleReport<S::Action>,
 }
@@ -71,6 +75,8 @@ impl<'a, S: Stateful> Tarjan<'a, S> {
             low: Vec::new(),
             open: Vec::new(),
             frames: Vec::new(),
+            loops: BTreeSet::new(),
+            scratch: system.start(),
             numbers: hashbrown::HashMap::default(),
             report: CycleReport {
                 divergence: None,
@@ -102,6 +108,9 @@ impl<'a, S: Stateful> Tarjan<'a, S> {
             self.system.canonicalise(&mut run);
             self.report.transitions += 1;
             if let Some(known) = self.enter(&run, Some(action)) {
+                if known == from {
+                    self.loops.insert(known);
+                }
                 if self.low[known as usize] != COMPLETE {
                     let low = &mut self.low[from as usize];
                     *low = (*low).min(known);
@@ -125,11 +134,7 @@ impl<'a, S: Stateful> Tarjan<'a, S> {
             format!("memory of {} MiB in the search for cycles", self.options.memory >> 20)
         } else if states as u64 > self.options.max_states {
             format!("{} states in the search for cycles", self.options.max_states)
-        } else if self
-            .options
-            .stop
-            .is_some_and(|stop| stop.load(std::sync::atomic::Ordering::Relaxed))
-        {
+        } else if self.is_interrupted() {
             "interrupted".into()
         } else {
             return false;
@@ -151,10 +156,9 @@ impl<'a, S: Stateful> Tarjan<'a, S> {
         self.ids.push(id);
         self.low.push(number);
         self.open.push(number);
-        let mut copy = self.system.start();
-        self.system.assign(&mut copy, run);
         let mut enabled = Vec::new();
-        self.system.enabled(&mut copy, &mut enabled);
+        self.system.assign(&mut self.scratch, run);
+        self.system.enabled(&mut self.scratch, &mut enabled);
         self.frames.push(Frame { number, action, enabled, next: 0 });
         None
     }
@@ -191,11 +195,15 @@ impl<'a, S: Stateful> Tarjan<'a, S> {
 
     /// Looks at a complete component; the frames still lead to its first state.
     fn examine(&mut self, component: &[u32]) {
-        let members: BTreeSet<u32> = component.iter().copied().collect();
+        let (Some(first), false) = (component.first(), self.is_trivial(component)) else { return };
         let mut portrait = Portrait::default();
-        let mut run = self.system.start();
+        let (mut run, mut next) = (self.system.start(), self.system.start());
         let (mut enabled, mut bytes) = (Vec::new(), Vec::new());
-        for state in component {
+        for (position, state) in component.iter().enumerate() {
+            if position % 1024 == 0 && self.is_interrupted() {
+                self.report.coverage = Coverage::Bounded("interrupted".into());
+                return;
+            }
             self.load(*state, &mut run);
             let mut unfinished = Vec::new();
             self.system.unfinished(&run, &mut unfinished);
@@ -207,7 +215,6 @@ impl<'a, S: Stateful> Tarjan<'a, S> {
             portrait.able.extend(unfinished.iter().filter(|thread| able(thread)));
             portrait.unfinished.extend(unfinished.iter().copied());
             for action in &enabled {
-                let mut next = self.system.start();
                 self.system.assign(&mut next, &run);
                 self.system.step(&mut next, action);
                 self.system.canonicalise(&mut next);
@@ -215,7 +222,10 @@ impl<'a, S: Stateful> Tarjan<'a, S> {
                 self.system.encode(&next, &mut bytes);
                 let target = self.store.insert(&bytes, StateId::NONE).ok();
                 let number = target.and_then(|(id, _)| self.numbers.get(&id));
-                if number.is_some_and(|number| members.contains(number)) {
+                // What is open from the first state on is the component.
+                let inside =
+                    |number: &u32| number >= first && self.low[*number as usize] != COMPLETE;
+                if number.is_some_and(inside) {
                     portrait.cyclic = true;
                     let moved =
                         unfinished.iter().filter(|thread| self.system.involves(action, **thread));
@@ -226,6 +236,15 @@ impl<'a, S: Stateful> Tarjan<'a, S> {
             }
         }
         self.judge(&portrait);
+    }
+
+    /// A single state that no step leads back to?
+    fn is_trivial(&self, component: &[u32]) -> bool {
+        component.len() == 1 && !self.loops.contains(&component[0])
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     fn judge(&mut self, portrait: &Portrait) {
