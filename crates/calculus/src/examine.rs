@@ -165,6 +165,7 @@ fn search(machine: &Machine, options: &ExamineOptions<'_>) -> (Report<Outcome, A
             None if machine.code().always_ends => 1_000_000,
             None => ENDLESS,
         }),
+        memory: Some(options.memory),
         stop: options.stop,
         progress: Some(&tell),
         ..Limits::default()

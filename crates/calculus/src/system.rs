@@ -79,6 +79,10 @@ impl System for Machine {
         self.collect_outcomes(state, outcomes);
     }
 
+    fn memory(&self) -> usize {
+        self.tables().bytes
+    }
+
     fn fork(&self, state: &State) -> Option<State> {
         Some(state.clone())
     }
@@ -158,10 +162,6 @@ impl Stateful for Machine {
         if self.shared.symmetry {
             self.sort_interchangeable(state);
         }
-    }
-
-    fn memory(&self) -> usize {
-        self.tables().bytes
     }
 }
 

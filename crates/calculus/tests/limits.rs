@@ -4,7 +4,7 @@
 use std::sync::atomic::AtomicBool;
 
 use strait_calculus::{Engine, Examination, ExamineOptions, Program, Verdict, examine, parse};
-use strait_explore::Coverage;
+use strait_explore::{Bounds, Coverage};
 
 fn read(source: &str) -> Program {
     parse(source).unwrap_or_else(|errors| panic!("{}", errors.render("row", source)))
@@ -35,6 +35,21 @@ fn a_tiny_memory_budget_ends_the_search() {
         let examination = examined(&crowd(12), &options);
         assert_eq!(examination.coverage.to_string(), "bounded (memory of 1 MiB)");
         assert!(examination.bytes <= 8 << 20, "{} bytes", examination.bytes);
+    }
+}
+
+#[test]
+fn the_engines_that_follow_executions_have_a_memory_budget_too() {
+    let shuffled = read(
+        "main { chan c: int[8]; spawn { put c 1 }; spawn { put c 2 }; spawn { put c 3 };
+                spawn { put c 4 }; spawn { put c 5 }; spawn { put c 6 }; spawn { put c 7 };
+                x1 = get c; x2 = get c; x3 = get c; x4 = get c; x5 = get c; x6 = get c; x7 = get c }",
+    );
+    let bounds = Bounds { preemptions: Some(20), ..Bounds::default() };
+    for engine in [Engine::Dpor, Engine::Bounded(bounds)] {
+        let options = ExamineOptions { engine, memory: 1 << 20, ..Default::default() };
+        let examination = examined(&shuffled, &options);
+        assert_eq!(examination.coverage.to_string(), "bounded (memory of 1 MiB)");
     }
 }
 

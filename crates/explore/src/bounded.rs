@@ -104,7 +104,8 @@ impl<S: System> Search<'_, '_, S> {
                 continue;
             };
             let (action, fingerprint) = (node.enabled[index].clone(), node.fingerprint);
-            if self.meter.stops(limits, self.collector.report.executions + self.cut) {
+            let executions = self.collector.report.executions + self.cut;
+            if self.meter.stops(limits, executions) || self.meter.fills(limits, self.bytes()) {
                 return;
             }
             self.order.truncate(depth);
@@ -115,6 +116,12 @@ impl<S: System> Search<'_, '_, S> {
             self.collector.report.transitions += 1;
             self.enter(gauge, fingerprint.wrapping_add(event), limits);
         }
+    }
+
+    /// Roughly how many bytes are in use: each remembered prefix takes a slot of the table.
+    fn bytes(&self) -> usize {
+        let slot = size_of::<(u128, Option<ThreadId>, SmallVec<[Spent; 1]>)>() + 1;
+        self.visited.capacity() * slot + self.collector.bytes + self.system.memory()
     }
 
     /// Arrives in a state: counts it if it is final, leaves it if it was visited before, and

@@ -74,7 +74,10 @@ impl<S: System> Walk<'_, '_, S> {
         let depth = self.cursor.len();
         if enabled.is_empty() {
             self.complete();
-            return !self.meter.stops(self.limits, self.collector.report.executions);
+            let executions = self.collector.report.executions;
+            let bytes = self.collector.bytes + self.classes.len() * 64 + self.system.memory();
+            return !self.meter.stops(self.limits, executions)
+                && !self.meter.fills(self.limits, bytes);
         }
         if self.meter.cuts(self.limits, depth) {
             return true;

@@ -10,6 +10,8 @@ pub(crate) struct Collector<S: System> {
     /// What the search has counted so far.
     pub(crate) report: Report<S::Outcome, S::Action>,
     seen: FxHashSet<S::Outcome>,
+    /// Roughly how many bytes the outcomes and their traces take.
+    pub(crate) bytes: usize,
     /// The outcomes of the execution that ended last.
     pub(crate) latest: Vec<S::Outcome>,
 }
@@ -17,7 +19,12 @@ pub(crate) struct Collector<S: System> {
 impl<S: System> Collector<S> {
     /// Nothing seen yet.
     pub(crate) fn new() -> Self {
-        Collector { report: Report::new(), seen: FxHashSet::default(), latest: Vec::new() }
+        Collector {
+            report: Report::new(),
+            seen: FxHashSet::default(),
+            bytes: 0,
+            latest: Vec::new(),
+        }
     }
 
     /// Takes up the outcomes of a complete execution.
@@ -28,6 +35,8 @@ impl<S: System> Collector<S> {
         for outcome in &self.latest {
             if !self.seen.contains(outcome) {
                 self.seen.insert(outcome.clone());
+                // Outcomes own memory that cannot be seen from here; a guess has to do.
+                self.bytes += size_of_val(trace) + 2 * size_of::<S::Outcome>() + 512;
                 self.report.found.push(Found { outcome: outcome.clone(), trace: trace.to_vec() });
             }
         }

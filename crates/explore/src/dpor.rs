@@ -70,7 +70,8 @@ pub fn dpor_each<S: System>(
             meter.bounded_by("stopped by the visitor");
             break;
         }
-        if meter.stops(limits, executions) {
+        let bytes = search.collector.bytes + system.memory();
+        if meter.stops(limits, executions) || meter.fills(limits, bytes) {
             break;
         }
     }

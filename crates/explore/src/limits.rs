@@ -15,6 +15,8 @@ pub struct Limits<'a> {
     pub executions: Option<u64>,
     /// Cut an execution after so many steps.
     pub length: Option<usize>,
+    /// Stop before what is remembered takes more bytes than this.
+    pub memory: Option<usize>,
     /// Stop as soon as possible once this is true (Ctrl-C).
     pub stop: Option<&'a AtomicBool>,
     /// Called after each execution with the number of executions so far.
@@ -26,6 +28,7 @@ pub struct Limits<'a> {
 pub(crate) struct Meter {
     executions: Option<u64>,
     length: Option<usize>,
+    memory: Option<usize>,
     interrupted: bool,
     bounds: Option<String>,
 }
@@ -45,6 +48,13 @@ impl Meter {
             return true;
         }
         self.interrupted(limits)
+    }
+
+    /// Is so much remembered that the search has to stop?
+    pub(crate) fn fills(&mut self, limits: &Limits<'_>, bytes: usize) -> bool {
+        let full = limits.memory.filter(|&limit| bytes > limit);
+        self.memory = self.memory.or(full);
+        full.is_some()
     }
 
     /// Has somebody asked to stop?
@@ -72,6 +82,9 @@ impl Meter {
         }
         if let Some(executions) = self.executions {
             add(&format!("{executions} executions"));
+        }
+        if let Some(memory) = self.memory {
+            add(&format!("memory of {} MiB", memory >> 20));
         }
         if let Some(length) = self.length {
             add(&format!("executions of at most {length} steps"));

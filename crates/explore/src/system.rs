@@ -59,6 +59,12 @@ pub trait System {
     /// more when the last state stands for several equally possible ends.
     fn outcomes(&self, run: &mut Self::Run, outcomes: &mut Vec<Self::Outcome>);
 
+    /// Roughly how many bytes the system itself holds for all its handles together, beyond what the
+    /// search stores: it counts against the memory budget.
+    fn memory(&self) -> usize {
+        0
+    }
+
     /// A copy of the execution, if that is cheaper than performing its actions again.
     fn fork(&self, _run: &Self::Run) -> Option<Self::Run> {
         None
@@ -123,10 +129,4 @@ pub trait Stateful: System<Action: Send, Outcome: Send> + Clone + Send {
 
     /// Brings a state into the form that stands for all states symmetric to it.
     fn canonicalise(&self, _run: &mut Self::Run) {}
-
-    /// Roughly how many bytes the system itself holds for all its handles together, beyond what the
-    /// search stores: it counts against the memory budget.
-    fn memory(&self) -> usize {
-        0
-    }
 }
