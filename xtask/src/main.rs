@@ -61,21 +61,11 @@ fn run(table: &[Step], names: &[String]) -> ExitCode {
     let ci = std::env::var("CI").is_ok_and(|value| value == "true");
     let summary = step::run(&steps, &workspace, ci);
     println!("\n{summary}");
-    if summary.failed() == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if summary.failed() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn help() -> String {
-    let names = |table: &[Step]| {
-        table
-            .iter()
-            .map(|step| step.name)
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
+    let names = |table: &[Step]| table.iter().map(|step| step.name).collect::<Vec<_>>().join(", ");
     let required = Class::ALL.iter().filter(|class| class.required_in_ci());
     let required: Vec<String> = required.map(Class::to_string).collect();
     format!(

@@ -81,10 +81,7 @@ pub fn select(table: &[Step], names: &[String]) -> Result<Vec<Step>, String> {
     let known = |name: &&String| table.iter().any(|step| step.name == name.as_str());
     if let Some(unknown) = names.iter().find(|name| !known(name)) {
         let all: Vec<&str> = table.iter().map(|step| step.name).collect();
-        return Err(format!(
-            "there is no step `{unknown}`; the steps are: {}",
-            all.join(", ")
-        ));
+        return Err(format!("there is no step `{unknown}`; the steps are: {}", all.join(", ")));
     }
     let wanted = |step: &&Step| names.is_empty() || names.iter().any(|name| name == step.name);
     Ok(table.iter().filter(wanted).copied().collect())
@@ -120,12 +117,7 @@ pub struct Summary {
 
 impl Summary {
     fn new(ci: bool) -> Self {
-        Self {
-            ci,
-            passed: 0,
-            failures: Vec::new(),
-            skips: Vec::new(),
-        }
+        Self { ci, passed: 0, failures: Vec::new(), skips: Vec::new() }
     }
 
     fn add(&mut self, step: &Step, outcome: Outcome) {
@@ -156,12 +148,7 @@ impl fmt::Display for Summary {
         for failure in &self.failures {
             writeln!(formatter, "FAILED   {failure}")?;
         }
-        write!(
-            formatter,
-            "xtask: {} passed, {} failed",
-            self.passed,
-            self.failures.len()
-        )?;
+        write!(formatter, "xtask: {} passed, {} failed", self.passed, self.failures.len())?;
         if !self.skips.is_empty() {
             write!(formatter, ", {} skipped", self.skips.len())?;
         }
@@ -176,9 +163,8 @@ mod tests {
     const GOOD: Step = Step::new("good", Class::Rust, |_| Outcome::Passed);
     const BAD: Step = Step::new("bad", Class::Rust, |_| Outcome::Failed("two tests".into()));
     const NO_GO: Step = Step::new("go", Class::Go, |_| Outcome::Skipped("no `go`".into()));
-    const NO_BROWSER: Step = Step::new("page", Class::Browser, |_| {
-        Outcome::Skipped("no browser".into())
-    });
+    const NO_BROWSER: Step =
+        Step::new("page", Class::Browser, |_| Outcome::Skipped("no browser".into()));
 
     fn check(steps: &[Step], ci: bool, expected: &str) {
         let workspace = Workspace::at(".");
@@ -188,20 +174,12 @@ mod tests {
     #[test]
     fn passes_and_failures_are_counted_to_the_end() {
         check(&[GOOD, GOOD], false, "xtask: 2 passed, 0 failed");
-        check(
-            &[BAD, GOOD],
-            false,
-            "FAILED   bad: two tests\nxtask: 1 passed, 1 failed",
-        );
+        check(&[BAD, GOOD], false, "FAILED   bad: two tests\nxtask: 1 passed, 1 failed");
     }
 
     #[test]
     fn a_skip_is_said_aloud() {
-        check(
-            &[GOOD, NO_GO],
-            false,
-            "SKIPPED  go: no `go`\nxtask: 1 passed, 0 failed, 1 skipped",
-        );
+        check(&[GOOD, NO_GO], false, "SKIPPED  go: no `go`\nxtask: 1 passed, 0 failed, 1 skipped");
     }
 
     #[test]

@@ -28,14 +28,7 @@ fn format(workspace: &Workspace) -> Outcome {
 }
 
 fn clippy(workspace: &Workspace) -> Outcome {
-    let arguments = [
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "--deny",
-        "warnings",
-    ];
+    let arguments = ["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"];
     match workspace.component("clippy", "clippy") {
         Ok(()) => workspace.cargo(&arguments),
         Err(why) => Outcome::Skipped(why),
@@ -54,18 +47,12 @@ fn doc_tests(workspace: &Workspace) -> Outcome {
 /// the source as well.
 fn docs(workspace: &Workspace) -> Outcome {
     let flags = "--deny warnings --allow rustdoc::private_intra_doc_links";
-    workspace.cargo_with(
-        &["doc", "--workspace", "--no-deps"],
-        &[("RUSTDOCFLAGS", flags)],
-    )
+    workspace.cargo_with(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", flags)])
 }
 
 fn benches(workspace: &Workspace) -> Outcome {
     let outcome = workspace.cargo(&["bench", "--workspace", "--bench", "*"]);
     let record = workspace.root().join("BENCHMARKS.md");
-    println!(
-        "The recorded figures, and the machine they come from: {}",
-        record.display()
-    );
+    println!("The recorded figures, and the machine they come from: {}", record.display());
     outcome
 }

@@ -45,12 +45,7 @@ pub struct Complaint {
 
 impl fmt::Display for Complaint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            path,
-            line,
-            what,
-            todo,
-        } = self;
+        let Self { path, line, what, todo } = self;
         write!(formatter, "{path}:{line}: {what}\n    {todo}")
     }
 }

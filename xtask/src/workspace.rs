@@ -16,14 +16,9 @@ impl Workspace {
     pub fn find() -> Result<Self, String> {
         let here = std::env::current_dir()
             .map_err(|error| format!("the current directory cannot be read: {error}"))?;
-        let root = here
-            .ancestors()
-            .find(|directory| directory.join("xtask/Cargo.toml").is_file());
+        let root = here.ancestors().find(|directory| directory.join("xtask/Cargo.toml").is_file());
         root.map(Self::at).ok_or_else(|| {
-            format!(
-                "{} is not inside a checkout of Strait: change into one",
-                here.display()
-            )
+            format!("{} is not inside a checkout of Strait: change into one", here.display())
         })
     }
 
@@ -47,11 +42,7 @@ impl Workspace {
         let shown = format!("cargo {}", arguments.join(" "));
         println!("{shown}");
         let mut command = self.command(cargo());
-        match command
-            .args(arguments)
-            .envs(variables.iter().copied())
-            .status()
-        {
+        match command.args(arguments).envs(variables.iter().copied()).status() {
             Ok(status) if status.success() => Outcome::Passed,
             Ok(status) => Outcome::Failed(format!("`{shown}` ended with {status}")),
             Err(error) => Outcome::Failed(format!("`{shown}` did not start: {error}")),
@@ -78,23 +69,13 @@ impl Workspace {
 
     /// What `git` with these arguments writes, or nothing where there is no git or no repository.
     pub fn git(&self, arguments: &[&str]) -> Option<Vec<u8>> {
-        let output = self
-            .command("git".into())
-            .args(arguments)
-            .stderr(Stdio::null())
-            .output();
-        output
-            .ok()
-            .filter(|output| output.status.success())
-            .map(|output| output.stdout)
+        let output = self.command("git".into()).args(arguments).stderr(Stdio::null()).output();
+        output.ok().filter(|output| output.status.success()).map(|output| output.stdout)
     }
 
     fn succeeds(&self, program: OsString, arguments: &[&str]) -> bool {
         let mut command = self.command(program);
-        command
-            .args(arguments)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     }
 

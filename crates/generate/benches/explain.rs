@@ -74,5 +74,10 @@ fn show(payloads: &str, kind: &str, mut times: Vec<Duration>) {
         times.get(position).map_or(f64::NAN, |time| time.as_secs_f64() * 1e3)
     };
     let count = times.len();
-    println!("{payloads:<10} {kind:<11} {count:<9} {:<10.3} {:<9.3} {:.3}", at(0.5), at(0.99), at(1.0));
+    println!(
+        "{payloads:<10} {kind:<11} {count:<9} {:<10.3} {:<9.3} {:.3}",
+        at(0.5),
+        at(0.99),
+        at(1.0)
+    );
 }

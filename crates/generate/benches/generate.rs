@@ -18,10 +18,7 @@ fn heuristics() -> impl Iterator<Item = &'static str> {
 #[divan::bench(args = heuristics())]
 fn programs(bencher: Bencher<'_, '_>, heuristic: &str) {
     let weights = Heuristic::named(heuristic).expect("listed above").weights();
-    let config = Config {
-        weights,
-        ..Config::default()
-    };
+    let config = Config { weights, ..Config::default() };
     let generator = Generator::new(1, config).expect("the presets are right");
     bencher.counter(ItemsCount::new(BATCH)).bench_local(|| {
         for index in 0..BATCH {
@@ -33,14 +30,8 @@ fn programs(bencher: Bencher<'_, '_>, heuristic: &str) {
 /// How the cost grows with the size.
 #[divan::bench(args = [5, 16, 50, 200, 1000])]
 fn sizes(bencher: Bencher<'_, '_>, size: u32) {
-    let generator = Generator::new(
-        1,
-        Config {
-            size,
-            ..Config::default()
-        },
-    )
-    .expect("the sizes are right");
+    let generator =
+        Generator::new(1, Config { size, ..Config::default() }).expect("the sizes are right");
     bencher.counter(ItemsCount::new(100_u64)).bench_local(|| {
         for index in 0..100 {
             divan::black_box(generator.generate(index));

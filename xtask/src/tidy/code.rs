@@ -13,9 +13,8 @@ pub fn bare(text: &str) -> String {
         if blank == 0 {
             bare.push(rest[0]);
         } else {
-            let blanked = rest[..blank]
-                .iter()
-                .map(|byte| if *byte == b'\n' { b'\n' } else { b' ' });
+            let blanked =
+                rest[..blank].iter().map(|byte| if *byte == b'\n' { b'\n' } else { b' ' });
             bare.extend(blanked);
         }
     }
@@ -38,11 +37,7 @@ fn not_code(rest: &[u8]) -> usize {
                 _ => 4,
             };
             // Otherwise it is a lifetime.
-            if rest.get(1 + width) == Some(&b'\'') {
-                width + 2
-            } else {
-                0
-            }
+            if rest.get(1 + width) == Some(&b'\'') { width + 2 } else { 0 }
         }
         _ => 0,
     }
@@ -50,9 +45,7 @@ fn not_code(rest: &[u8]) -> usize {
 
 fn find(rest: &[u8], needle: &[u8], from: usize) -> usize {
     let tail = rest.get(from..).unwrap_or_default();
-    let found = tail
-        .windows(needle.len())
-        .position(|window| window == needle);
+    let found = tail.windows(needle.len()).position(|window| window == needle);
     found.map_or(rest.len(), |position| from + position)
 }
 
@@ -107,10 +100,7 @@ pub fn occurrences(code: &str, word: &str) -> Vec<usize> {
         let before = code[..*at].chars().next_back();
         !before.is_some_and(|before| before.is_alphanumeric() || before == '_')
     };
-    code.match_indices(word)
-        .map(|(at, _)| at)
-        .filter(starts_a_word)
-        .collect()
+    code.match_indices(word).map(|(at, _)| at).filter(starts_a_word).collect()
 }
 
 /// The attributes `#[…]` and `#![…]`: where each starts, and its inside without white space.
@@ -137,12 +127,8 @@ pub fn attributes(code: &str) -> Vec<(usize, String)> {
 
 /// The items under `#[cfg(test)]`, as ranges of the code.
 pub fn test_regions(code: &str) -> Vec<Range<usize>> {
-    let tests = attributes(code)
-        .into_iter()
-        .filter(|(_, inside)| inside == "cfg(test)");
-    tests
-        .map(|(start, _)| start..start + item_length(&code[start..]))
-        .collect()
+    let tests = attributes(code).into_iter().filter(|(_, inside)| inside == "cfg(test)");
+    tests.map(|(start, _)| start..start + item_length(&code[start..])).collect()
 }
 
 /// The length of an item: up to its semicolon or the end of its braces.
@@ -177,10 +163,7 @@ mod tests {
             (r##"f(r#"a"b"#, c)"##, "f(        , c)"),
             (r#"b"a" c"#, "b    c"),
             ("r#type + r", "r#type + r"),
-            (
-                r"['a', '\'', '\u{1F600}', 'é', '{']",
-                "[   ,     ,            ,     ,    ]",
-            ),
+            (r"['a', '\'', '\u{1F600}', 'é', '{']", "[   ,     ,            ,     ,    ]"),
             ("fn f<'a>(x: &'a str)", "fn f<'a>(x: &'a str)"),
             ("a \"never closed\n b", "a              \n  "),
             ("/* never closed", "               "),
@@ -193,10 +176,7 @@ mod tests {
 
     #[test]
     fn names_that_end_in_the_word_are_other_words() {
-        assert_eq!(
-            occurrences("print!() eprint!() std::print!()", "print!"),
-            [0, 24]
-        );
+        assert_eq!(occurrences("print!() eprint!() std::print!()", "print!"), [0, 24]);
     }
 
     #[test]
@@ -209,16 +189,10 @@ mod tests {
     #[test]
     fn test_regions_end_with_their_item() {
         let code = "fn a() {}\n#[cfg(test)]\nmod tests { fn b() { c() } }\nfn d() {}";
-        let regions: Vec<&str> = test_regions(code)
-            .into_iter()
-            .map(|range| &code[range])
-            .collect();
+        let regions: Vec<&str> = test_regions(code).into_iter().map(|range| &code[range]).collect();
         assert_eq!(regions, ["#[cfg(test)]\nmod tests { fn b() { c() } }"]);
         let code = "#[cfg(test)]\nmod tests;\nfn d() {}";
-        let regions: Vec<&str> = test_regions(code)
-            .into_iter()
-            .map(|range| &code[range])
-            .collect();
+        let regions: Vec<&str> = test_regions(code).into_iter().map(|range| &code[range]).collect();
         assert_eq!(regions, ["#[cfg(test)]\nmod tests;"]);
     }
 }

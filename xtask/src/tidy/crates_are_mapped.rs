@@ -14,12 +14,7 @@ pub fn check(house: &House) -> Vec<Complaint> {
     let Some(map) = house.file(MAP) else {
         let what = "there is no map of the crates".into();
         let todo = "write ARCHITECTURE.md at the root";
-        return vec![Complaint {
-            path: MAP.into(),
-            line: 1,
-            what,
-            todo,
-        }];
+        return vec![Complaint { path: MAP.into(), line: 1, what, todo }];
     };
     let crates: Vec<&str> = house.crates().collect();
     let mut mapped = Vec::new();
@@ -52,9 +47,7 @@ pub fn check(house: &House) -> Vec<Complaint> {
 
 /// `NAME` of a list item `- NAME: …`.
 fn room(line: &str) -> Option<&str> {
-    line.strip_prefix("- ")?
-        .split_once(':')
-        .map(|(name, _)| name)
+    line.strip_prefix("- ")?.split_once(':').map(|(name, _)| name)
 }
 
 /// `NAME` of a table line that starts with `` | `crates/NAME` ``.
@@ -122,10 +115,6 @@ mod tests {
 
     #[test]
     fn no_map_at_all() {
-        fixture::check(
-            super::check,
-            &[],
-            &["ARCHITECTURE.md:1: there is no map of the crates"],
-        );
+        fixture::check(super::check, &[], &["ARCHITECTURE.md:1: there is no map of the crates"]);
     }
 }

@@ -6,17 +6,11 @@ use super::house::House;
 const LIMIT: usize = 700;
 
 pub fn check(house: &House) -> Vec<Complaint> {
-    let lengths = house
-        .rust_files()
-        .map(|file| (file, file.text.lines().count()));
+    let lengths = house.rust_files().map(|file| (file, file.text.lines().count()));
     let long = lengths.filter(|(_, length)| *length > LIMIT);
     let complaints = long.map(|(file, length)| {
         let what = format!("{length} lines, more than {LIMIT}");
-        file.complain(
-            LIMIT + 1,
-            what,
-            "split it so that each file holds one thing",
-        )
+        file.complain(LIMIT + 1, what, "split it so that each file holds one thing")
     });
     complaints.collect()
 }

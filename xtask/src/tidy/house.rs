@@ -28,13 +28,8 @@ pub struct File {
 impl House {
     /// Reads the checkout.
     pub fn read(workspace: &Workspace) -> Result<Self, String> {
-        let listed = workspace.git(&[
-            "ls-files",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-            "-z",
-        ]);
+        let listed =
+            workspace.git(&["ls-files", "--cached", "--others", "--exclude-standard", "-z"]);
         let mut paths = match listed {
             Some(bytes) => split(&bytes),
             None => {
@@ -62,12 +57,7 @@ impl House {
     /// A house made up for a test.
     #[cfg(test)]
     pub fn of(files: &[(&str, &str)]) -> Self {
-        Self {
-            files: files
-                .iter()
-                .map(|(path, text)| File::new(path, text))
-                .collect(),
-        }
+        Self { files: files.iter().map(|(path, text)| File::new(path, text)).collect() }
     }
 
     /// Every file.
@@ -77,8 +67,7 @@ impl House {
 
     /// The Rust files of the crates and of xtask.
     pub fn rust_files(&self) -> impl Iterator<Item = &File> {
-        self.files()
-            .filter(|file| file.is_rust() && (file.is_in("crates") || file.is_in("xtask")))
+        self.files().filter(|file| file.is_rust() && (file.is_in("crates") || file.is_in("xtask")))
     }
 
     /// The file at this path.
@@ -89,10 +78,7 @@ impl House {
     /// The names of the directories under `crates/` that hold a package.
     pub fn crates(&self) -> impl Iterator<Item = &str> {
         self.files().filter_map(|file| {
-            let name = file
-                .path
-                .strip_prefix("crates/")?
-                .strip_suffix("/Cargo.toml")?;
+            let name = file.path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?;
             (!name.contains('/')).then_some(name)
         })
     }
@@ -100,16 +86,8 @@ impl House {
 
 impl File {
     fn new(path: &str, text: &str) -> Self {
-        let code = if path.ends_with(".rs") {
-            code::bare(text)
-        } else {
-            String::new()
-        };
-        Self {
-            path: path.into(),
-            text: text.into(),
-            code,
-        }
+        let code = if path.ends_with(".rs") { code::bare(text) } else { String::new() };
+        Self { path: path.into(), text: text.into(), code }
     }
 
     fn is_rust(&self) -> bool {
@@ -118,19 +96,13 @@ impl File {
 
     /// Does it lie in this directory or below?
     pub fn is_in(&self, directory: &str) -> bool {
-        self.path
-            .strip_prefix(directory)
-            .is_some_and(|rest| rest.starts_with('/'))
+        self.path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
     }
 
     /// Is all of it there for tests or measurements, or to show something, and no part of a crate
     /// that others use?
     pub fn is_for_tests(&self) -> bool {
-        let mut parts = self
-            .path
-            .split('/')
-            .skip_while(|part| *part == "crates")
-            .skip(1);
+        let mut parts = self.path.split('/').skip_while(|part| *part == "crates").skip(1);
         match parts.next() {
             Some("tests" | "benches" | "examples" | "fuzz") => true,
             _ => parts.any(|part| part == "tests" || part == "tests.rs"),
@@ -151,22 +123,13 @@ impl File {
 
     /// A complaint about a line, counted from one.
     pub fn complain(&self, line: usize, what: String, todo: &'static str) -> Complaint {
-        Complaint {
-            path: self.path.clone(),
-            line,
-            what,
-            todo,
-        }
+        Complaint { path: self.path.clone(), line, what, todo }
     }
 }
 
 fn split(listing: &[u8]) -> Vec<String> {
-    let paths = listing
-        .split(|byte| *byte == 0)
-        .filter(|path| !path.is_empty());
-    paths
-        .map(|path| String::from_utf8_lossy(path).into_owned())
-        .collect()
+    let paths = listing.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+    paths.map(|path| String::from_utf8_lossy(path).into_owned()).collect()
 }
 
 fn walk(directory: &Path, prefix: &str, paths: &mut Vec<String>) -> std::io::Result<()> {
@@ -191,10 +154,7 @@ mod tests {
 
     #[test]
     fn a_listing_is_split_at_zero_bytes() {
-        assert_eq!(
-            split(b"README.md\0crates/a b.rs\0"),
-            ["README.md", "crates/a b.rs"]
-        );
+        assert_eq!(split(b"README.md\0crates/a b.rs\0"), ["README.md", "crates/a b.rs"]);
         assert_eq!(split(b""), [""; 0]);
     }
 
@@ -226,9 +186,6 @@ mod tests {
         let mut paths = Vec::new();
         let directory = Path::new(env!("CARGO_MANIFEST_DIR"));
         walk(directory, "", &mut paths).expect("the sources of this test can be listed");
-        assert!(
-            paths.iter().any(|path| path == "src/tidy/house.rs"),
-            "{paths:?}"
-        );
+        assert!(paths.iter().any(|path| path == "src/tidy/house.rs"), "{paths:?}");
     }
 }

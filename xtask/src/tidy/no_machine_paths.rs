@@ -26,9 +26,7 @@ pub fn check(house: &House) -> Vec<Complaint> {
 fn machine_path(line: &str) -> Option<&str> {
     let mut slashes = line.match_indices('/').map(|(at, _)| at);
     slashes.find_map(|at| {
-        let place = PLACES
-            .iter()
-            .find(|place| line[at + 1..].starts_with(**place))?;
+        let place = PLACES.iter().find(|place| line[at + 1..].starts_with(**place))?;
         let before = line[..at].chars().next_back();
         let is_absolute = !before.is_some_and(|char| {
             char.is_alphanumeric() || matches!(char, '.' | '_' | '-' | '~' | '}' | ')' | '*')
@@ -53,10 +51,7 @@ mod tests {
     #[test]
     fn an_address_with_a_machine_path_is_found() {
         let text = format!("file:///{}x", super::PLACES[0]);
-        let expected = format!(
-            "a.toml:1: names a place on one machine, `/{}`",
-            super::PLACES[0]
-        );
+        let expected = format!("a.toml:1: names a place on one machine, `/{}`", super::PLACES[0]);
         fixture::check(super::check, &[("a.toml", &text)], &[&expected]);
     }
 

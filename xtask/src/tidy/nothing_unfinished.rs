@@ -54,10 +54,7 @@ mod tests {
 
     #[test]
     fn placeholders_are_found() {
-        check(
-            "fn f() { todo!() }",
-            &["crates/a/src/lib.rs:1: `todo!` stands for missing code"],
-        );
+        check("fn f() { todo!() }", &["crates/a/src/lib.rs:1: `todo!` stands for missing code"]);
         check(
             "fn f() {\n    std::unimplemented!(\"later\")\n}",
             &["crates/a/src/lib.rs:2: `unimplemented!` stands for missing code"],
@@ -66,38 +63,20 @@ mod tests {
 
     #[test]
     fn ignored_tests_and_bare_panics_are_found() {
-        check(
-            "#[test]\n#[ignore]\nfn f() {}",
-            &["crates/a/src/lib.rs:2: ignores a test"],
-        );
-        check(
-            "#[ignore = \"slow\"]\nfn f() {}",
-            &["crates/a/src/lib.rs:1: ignores a test"],
-        );
-        check(
-            "#[cfg_attr(miri, ignore)]\nfn f() {}",
-            &["crates/a/src/lib.rs:1: ignores a test"],
-        );
-        check(
-            "#[should_panic]\nfn f() {}",
-            &["crates/a/src/lib.rs:1: is content with any panic"],
-        );
+        check("#[test]\n#[ignore]\nfn f() {}", &["crates/a/src/lib.rs:2: ignores a test"]);
+        check("#[ignore = \"slow\"]\nfn f() {}", &["crates/a/src/lib.rs:1: ignores a test"]);
+        check("#[cfg_attr(miri, ignore)]\nfn f() {}", &["crates/a/src/lib.rs:1: ignores a test"]);
+        check("#[should_panic]\nfn f() {}", &["crates/a/src/lib.rs:1: is content with any panic"]);
     }
 
     #[test]
     fn silenced_lints_about_unused_code_are_found() {
-        check(
-            "#![allow(dead_code)]",
-            &["crates/a/src/lib.rs:1: silences `dead_code`"],
-        );
+        check("#![allow(dead_code)]", &["crates/a/src/lib.rs:1: silences `dead_code`"]);
         check(
             "\n#[allow(\n    clippy::all,\n    unused_variables,\n)]\nfn f() {}",
             &["crates/a/src/lib.rs:2: silences `unused_variables`"],
         );
-        check(
-            "#[expect(unused)]\nfn f() {}",
-            &["crates/a/src/lib.rs:1: silences `unused`"],
-        );
+        check("#[expect(unused)]\nfn f() {}", &["crates/a/src/lib.rs:1: silences `unused`"]);
     }
 
     #[test]

@@ -5,15 +5,8 @@ use super::Complaint;
 use super::code;
 use super::house::{File, House};
 
-const PRINTERS: [&str; 7] = [
-    "print!",
-    "println!",
-    "eprint!",
-    "eprintln!",
-    "dbg!",
-    "io::stdout(",
-    "io::stderr(",
-];
+const PRINTERS: [&str; 7] =
+    ["print!", "println!", "eprint!", "eprintln!", "dbg!", "io::stdout(", "io::stderr("];
 
 pub fn check(house: &House) -> Vec<Complaint> {
     let mut complaints = Vec::new();
@@ -21,10 +14,7 @@ pub fn check(house: &House) -> Vec<Complaint> {
         let tests = code::test_regions(&file.code);
         for printer in PRINTERS {
             let found = code::occurrences(&file.code, printer);
-            for at in found
-                .into_iter()
-                .filter(|at| !tests.iter().any(|range| range.contains(at)))
-            {
+            for at in found.into_iter().filter(|at| !tests.iter().any(|range| range.contains(at))) {
                 let what = format!("`{}` outside crates/cli", printer.trim_end_matches('('));
                 let todo = "return it and let crates/cli print it, or take an `impl Write`";
                 complaints.push(file.complain_at(at, what, todo));
@@ -52,11 +42,7 @@ mod tests {
             "crates/explore/src/lib.rs:4: `dbg!` outside crates/cli",
             "crates/explore/src/lib.rs:5: `io::stdout` outside crates/cli",
         ];
-        fixture::check(
-            super::check,
-            &[("crates/explore/src/lib.rs", text)],
-            &expected,
-        );
+        fixture::check(super::check, &[("crates/explore/src/lib.rs", text)], &expected);
     }
 
     #[test]

@@ -19,15 +19,9 @@ const NAMESAKES: [&str; 4] = ["clap::", "assert_cmd::", "snapbox::cmd::", "trycm
 pub fn check(house: &House) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for file in house.rust_files().filter(|file| !may_start_processes(file)) {
-        let namesake = |at: &usize| {
-            NAMESAKES
-                .iter()
-                .any(|prefix| file.code[..*at].ends_with(prefix))
-        };
-        for at in code::occurrences(&file.code, START)
-            .into_iter()
-            .filter(|at| !namesake(at))
-        {
+        let namesake =
+            |at: &usize| NAMESAKES.iter().any(|prefix| file.code[..*at].ends_with(prefix));
+        for at in code::occurrences(&file.code, START).into_iter().filter(|at| !namesake(at)) {
             let what = format!("`{START}` outside crates/toolchain");
             let todo = if file.is_for_tests() {
                 "use a test helper such as trycmd, or write `tidy: starts a process because …`"
@@ -69,20 +63,14 @@ mod tests {
 
     #[test]
     fn those_who_may_start_processes_do() {
-        let files = [
-            ("crates/toolchain/src/lib.rs", STARTS),
-            ("xtask/src/workspace.rs", STARTS),
-        ];
+        let files = [("crates/toolchain/src/lib.rs", STARTS), ("xtask/src/workspace.rs", STARTS)];
         fixture::check(super::check, &files, &[]);
     }
 
     #[test]
     fn a_test_may_say_why_and_a_source_may_not() {
         let text = format!("// tidy: starts a process because a signal is tested\n{STARTS}");
-        let files = [
-            ("crates/a/tests/signal.rs", text.as_str()),
-            ("crates/a/src/lib.rs", &text),
-        ];
+        let files = [("crates/a/tests/signal.rs", text.as_str()), ("crates/a/src/lib.rs", &text)];
         let expected = ["crates/a/src/lib.rs:3: `Command::new` outside crates/toolchain"];
         fixture::check(super::check, &files, &expected);
     }

@@ -13,12 +13,7 @@ const CARGO_CONFIG: &str = ".cargo/config.toml";
 pub fn check(house: &House) -> Vec<Complaint> {
     let Some(readme) = house.file(README) else {
         let what = "there is no README.md".into();
-        return vec![Complaint {
-            path: README.into(),
-            line: 1,
-            what,
-            todo: "write it",
-        }];
+        return vec![Complaint { path: README.into(), line: 1, what, todo: "write it" }];
     };
     let Some((start, commands)) = marked_block(readme) else {
         let what = format!("no fenced block follows `{MARK}`");
@@ -26,14 +21,8 @@ pub fn check(house: &House) -> Vec<Complaint> {
         return vec![readme.complain(1, what, todo)];
     };
     let mut complaints = Vec::new();
-    let runs = commands
-        .iter()
-        .filter(|(_, command)| command.starts_with(RUN))
-        .count();
-    let tests = commands
-        .iter()
-        .filter(|(_, command)| *command == TEST)
-        .count();
+    let runs = commands.iter().filter(|(_, command)| command.starts_with(RUN)).count();
+    let tests = commands.iter().filter(|(_, command)| *command == TEST).count();
     if commands.len() != 2 || runs != 1 || tests != 1 {
         let what = format!("the marked block is not one `{RUN}…` and one `{TEST}`");
         complaints.push(readme.complain(start, what, "keep set-up to these two commands"));
@@ -44,10 +33,7 @@ pub fn check(house: &House) -> Vec<Complaint> {
             complaints.push(readme.complain(*number, what, "name a file of the checkout"));
         }
     }
-    if !house
-        .file(CARGO_CONFIG)
-        .is_some_and(|config| config.text.contains("xtask = "))
-    {
+    if !house.file(CARGO_CONFIG).is_some_and(|config| config.text.contains("xtask = ")) {
         let what = format!("`{TEST}` needs the alias `xtask` in {CARGO_CONFIG}");
         complaints.push(readme.complain(start, what, "add the alias"));
     }
@@ -62,12 +48,7 @@ fn marked_block(readme: &File) -> Option<(usize, Vec<(usize, &str)>)> {
     lines.next().filter(|(_, line)| line.starts_with("```"))?;
     let block = lines.take_while(|(_, line)| !line.starts_with("```"));
     let commands = block.map(|(number, line)| (number, line.trim()));
-    Some((
-        start,
-        commands
-            .filter(|(_, command)| !command.is_empty())
-            .collect(),
-    ))
+    Some((start, commands.filter(|(_, command)| !command.is_empty()).collect()))
 }
 
 /// Arguments that look like paths into the checkout and are none.
@@ -100,20 +81,13 @@ mod tests {
 
     #[test]
     fn a_third_command_or_another_one() {
-        let expected = [
-            "README.md:1: the marked block is not one `cargo run --release -- …` and one \
-             `cargo xtask test`",
-        ];
+        let expected =
+            ["README.md:1: the marked block is not one `cargo run --release -- …` and one \
+             `cargo xtask test`"];
         let run = "cargo run --release -- explore corpus/a.strait";
-        check(
-            &format!("<!-- setup -->\n```sh\n{run}\ncargo xtask test\nmake\n```"),
-            &expected,
-        );
+        check(&format!("<!-- setup -->\n```sh\n{run}\ncargo xtask test\nmake\n```"), &expected);
         check(&format!("<!-- setup -->\n```sh\n{run}\n```"), &expected);
-        check(
-            &format!("<!-- setup -->\n```sh\n{run}\ncargo test\n```"),
-            &expected,
-        );
+        check(&format!("<!-- setup -->\n```sh\n{run}\ncargo test\n```"), &expected);
     }
 
     #[test]
@@ -127,10 +101,7 @@ mod tests {
 
     #[test]
     fn no_mark_no_readme_no_alias() {
-        check(
-            "# Strait\n",
-            &["README.md:1: no fenced block follows `<!-- setup -->`"],
-        );
+        check("# Strait\n", &["README.md:1: no fenced block follows `<!-- setup -->`"]);
         fixture::check(super::check, &[], &["README.md:1: there is no README.md"]);
         let readme = "<!-- setup -->\n```sh\ncargo run --release -- help\ncargo xtask test\n```";
         fixture::check(

@@ -1,0 +1,229 @@
+//! A finding's directory: written beside its place, made durable, then renamed into it, so that it
+//! is there complete or not at all.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::model::{Discovery, FORMAT, Finding};
+use crate::text;
+
+/// The folder of the finding directories, inside that of the campaign.
+pub const FINDINGS: &str = "findings";
+
+/// What the name of a directory starts with as long as it is incomplete.
+pub(crate) const INCOMPLETE: &str = ".incomplete-";
+
+const JSON: &str = "finding.json";
+/// The most that is kept of an output.
+const OUTPUT: usize = 512 * 1024;
+/// The most that is read of a `finding.json`.
+const LONGEST: u64 = 16 << 20;
+
+/// The command that shows a finding again, from inside its directory.
+pub(crate) const REPRODUCE: &str = "strait replay .";
+
+/// The files of a discovery, besides `finding.json` and `README.md`: paths and contents.
+pub(crate) fn files(discovery: &Discovery) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    if let Some(program) = &discovery.program {
+        files.push(("program.strait".to_owned(), program.clone().into_bytes()));
+    }
+    for (name, source) in &discovery.sources {
+        let mut path = format!("source/{}", text::file_name(name));
+        // Two names may have become one.
+        while files.iter().any(|(taken, _)| *taken == path) {
+            path.push('_');
+        }
+        files.push((path, source.clone().into_bytes()));
+    }
+    if !discovery.output.is_empty() {
+        files.push(("output.txt".to_owned(), text::bounded(&discovery.output, OUTPUT)));
+    }
+    let values =
+        [("schedule.json", &discovery.schedule), ("observation.json", &discovery.observation)];
+    for (name, value) in values {
+        files.extend(value.as_ref().map(|value| (name.to_owned(), pretty(value))));
+    }
+    files
+}
+
+fn pretty(value: &Value) -> Vec<u8> {
+    format!("{value:#}\n").into_bytes()
+}
+
+/// Writes a directory and returns its path. If it is there already, it stays as it is.
+pub(crate) fn write(
+    findings: &Path,
+    finding: &Finding,
+    files: &[(String, Vec<u8>)],
+) -> Result<PathBuf, Error> {
+    let place = findings.join(&finding.id);
+    if place.join(JSON).is_file() {
+        return Ok(place);
+    }
+    let incomplete = findings.join(format!("{INCOMPLETE}{}", finding.id));
+    let written = fill(&incomplete, finding, files).and_then(|()| {
+        fs::rename(&incomplete, &place).map_err(Error::file("write", &place))?;
+        sync_folder(findings)
+    });
+    if written.is_err() {
+        // What is left of it takes room that others need; if that fails too, the next start does it.
+        let _ = fs::remove_dir_all(&incomplete);
+    }
+    written.map(|()| place)
+}
+
+fn fill(directory: &Path, finding: &Finding, files: &[(String, Vec<u8>)]) -> Result<(), Error> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(Error::file("remove", directory)(error));
+        }
+        _ => {}
+    }
+    fs::create_dir_all(directory).map_err(Error::file("make", directory))?;
+    for (path, content) in files {
+        let path = directory.join(path);
+        if let Some(parent) = path.parent().filter(|parent| *parent != directory) {
+            fs::create_dir_all(parent).map_err(Error::file("make", parent))?;
+        }
+        write_file(&path, content)?;
+    }
+    write_file(&directory.join("README.md"), readme(finding, files).as_bytes())?;
+    write_file(&directory.join(JSON), &json(finding))?;
+    let source = directory.join("source");
+    if source.is_dir() {
+        sync_folder(&source)?;
+    }
+    sync_folder(directory)
+}
+
+/// Writes a new count into `finding.json`. The rest stays as it is there: somebody may have added to
+/// it.
+pub(crate) fn update(findings: &Path, id: &str, count: u64) -> Result<(), Error> {
+    let directory = findings.join(id);
+    let finding = read(&directory)?;
+    replace(&directory, JSON, &json(&Finding { count, ..finding }))
+}
+
+/// Adds a file to a finding, such as a reduced program, or replaces it. The name is made safe; its
+/// final form is returned.
+pub fn attach(directory: &Path, name: &str, content: &[u8]) -> Result<String, Error> {
+    let mut finding = read(directory)?;
+    let name = text::file_name(name);
+    if [JSON, "README.md"].contains(&name.as_str()) {
+        let reason = format!("{name} cannot be replaced by an attachment");
+        return Err(Error::NotAFinding { path: directory.join(&name), reason });
+    }
+    replace(directory, &name, content)?;
+    if !finding.files.contains(&name) {
+        finding.files.push(name.clone());
+        replace(directory, JSON, &json(&finding))?;
+    }
+    Ok(name)
+}
+
+/// Puts a file in the place of another, so that readers see the one or the other.
+fn replace(directory: &Path, name: &str, content: &[u8]) -> Result<(), Error> {
+    let incomplete = directory.join(format!("{INCOMPLETE}{name}"));
+    let place = directory.join(name);
+    let written = write_file(&incomplete, content);
+    let written = written
+        .and_then(|()| fs::rename(&incomplete, &place).map_err(Error::file("write", &place)));
+    if written.is_err() {
+        let _ = fs::remove_file(&incomplete);
+    }
+    written.and_then(|()| sync_folder(directory))
+}
+
+/// Reads the finding in a directory.
+pub fn read(directory: &Path) -> Result<Finding, Error> {
+    let path = directory.join(JSON);
+    let not_a_finding = |reason: String| Error::NotAFinding { path: path.clone(), reason };
+    let file = File::open(&path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            not_a_finding("there is no such file".into())
+        }
+        _ => Error::file("read", &path)(error),
+    })?;
+    let mut bytes = Vec::new();
+    file.take(LONGEST).read_to_end(&mut bytes).map_err(Error::file("read", &path))?;
+    let value: Value =
+        serde_json::from_slice(&bytes).map_err(|error| not_a_finding(error.to_string()))?;
+    match value["format"].as_i64() {
+        Some(found) if found > FORMAT => {
+            return Err(Error::OtherVersion { path, found, known: FORMAT });
+        }
+        Some(_) => {}
+        None => return Err(not_a_finding("it has no format".into())),
+    }
+    serde_json::from_value(value).map_err(|error| not_a_finding(error.to_string()))
+}
+
+fn json(finding: &Finding) -> Vec<u8> {
+    // A finding has only text keys and finite numbers, so this cannot fail; an empty file would be
+    // noticed as damaged.
+    let mut bytes = serde_json::to_vec_pretty(finding).unwrap_or_default();
+    bytes.push(b'\n');
+    bytes
+}
+
+fn write_file(path: &Path, content: &[u8]) -> Result<(), Error> {
+    let failed = Error::file("write", path);
+    let mut file = File::create(path).map_err(&failed)?;
+    file.write_all(content).and_then(|()| file.sync_all()).map_err(&failed)
+}
+
+/// Makes the names in a folder durable.
+pub(crate) fn sync_folder(folder: &Path) -> Result<(), Error> {
+    let synced = File::open(folder).and_then(|file| file.sync_all());
+    match synced {
+        // Some file systems have nothing to sync there.
+        Err(error) if !matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
+            Err(Error::file("write", folder)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn readme(finding: &Finding, files: &[(String, Vec<u8>)]) -> String {
+    let Finding {
+        kind,
+        target,
+        version,
+        seed,
+        index,
+        generator_version,
+        failed,
+        runs,
+        first_seen,
+        ..
+    } = finding;
+    let line = text::markdown_line;
+    let mut page = format!("# {}\n\n", line(&finding.title));
+    page += &format!(
+        "Shows it again, started in this directory:\n\n{}\n",
+        text::fenced(&finding.reproduce, "sh")
+    );
+    page += &format!("{} in {} {}: {}\n\n", kind, line(target), line(version), kind.meaning(),);
+    if !finding.explanation.trim().is_empty() {
+        page += &format!("{}\n", text::fenced(&finding.explanation, "text"));
+    }
+    page += &format!(
+        "First seen {first_seen} with seed {seed}, index {index} (generator {generator_version}), in {failed} of {runs} runs. How often since: `count` in finding.json.\n\n"
+    );
+    if let Some((_, program)) = files.iter().find(|(path, _)| path == "program.strait") {
+        page += &format!(
+            "The program:\n\n{}\n",
+            text::fenced(&String::from_utf8_lossy(program), "text")
+        );
+    }
+    let names: Vec<String> = files.iter().map(|(path, _)| format!("`{path}`")).collect();
+    if !names.is_empty() {
+        page += &format!("Files: {}\n", names.join(", "));
+    }
+    page
+}

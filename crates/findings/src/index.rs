@@ -1,0 +1,416 @@
+//! The index: one SQLite file with what was executed and what was found. This file knows the
+//! tables; [`crate::Store`] knows when to write them.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::model::Finding;
+use crate::ranges::Ranges;
+
+/// The file's name.
+pub const INDEX: &str = "index.sqlite";
+
+/// The format of the tables. Grows when an older Strait could not use them any more.
+const VERSION: i64 = 1;
+/// Tells our files from those of other programs: "strt".
+const APPLICATION: i64 = 0x7374_7274;
+/// How long another program may hold the file.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+const TABLES: &str = "
+    CREATE TABLE campaigns (
+        id INTEGER PRIMARY KEY, seed INTEGER NOT NULL, generator_version INTEGER NOT NULL, settings TEXT NOT NULL,
+        started TEXT NOT NULL, active_ms INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (seed, generator_version, settings)
+    ) STRICT;
+    CREATE TABLE executed (
+        campaign INTEGER NOT NULL REFERENCES campaigns, target TEXT NOT NULL, version TEXT NOT NULL,
+        start INTEGER NOT NULL, stop INTEGER NOT NULL,
+        PRIMARY KEY (campaign, target, version, start)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE progress (
+        campaign INTEGER NOT NULL REFERENCES campaigns, target TEXT NOT NULL, version TEXT NOT NULL,
+        second INTEGER NOT NULL, programs INTEGER NOT NULL, runs INTEGER NOT NULL,
+        PRIMARY KEY (campaign, target, version, second)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE findings (id TEXT PRIMARY KEY, finding TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE occurrences (
+        finding TEXT NOT NULL REFERENCES findings ON DELETE CASCADE, seed INTEGER NOT NULL, program INTEGER NOT NULL,
+        PRIMARY KEY (finding, seed, program)
+    ) STRICT, WITHOUT ROWID;
+";
+
+/// A campaign in this store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CampaignId(pub(crate) i64);
+
+/// What was done with one version of a target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Total {
+    /// The target.
+    pub target: String,
+    /// Its version.
+    pub version: String,
+    /// How many programs.
+    pub programs: u64,
+    /// How many runs.
+    pub runs: u64,
+}
+
+/// What was done within some seconds of a campaign.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Progress {
+    pub(crate) campaign: i64,
+    pub(crate) target: String,
+    pub(crate) second: u64,
+    pub(crate) programs: u64,
+}
+
+/// The open file.
+#[derive(Debug)]
+pub(crate) struct Index {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Index {
+    /// Opens or makes the file, and looks whether it is sound.
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        let failed = Error::index(path);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(&failed)?;
+        let mut index = Index { connection, path: path.to_owned() };
+        index.connection.busy_timeout(PATIENCE).map_err(&failed)?;
+        index.check_owner()?;
+        index.pragma("journal_mode", "WAL")?;
+        // A commit is on the disk when it returns: commits are rare, and what was found is dear.
+        index.pragma("synchronous", "FULL")?;
+        index.pragma("foreign_keys", "ON")?;
+        index.check_sound()?;
+        index.make_tables()?;
+        Ok(index)
+    }
+
+    /// Opens the file for a report, also in a folder that cannot be written to.
+    pub(crate) fn open_to_read(path: &Path) -> Result<Self, Error> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let open = |connection: rusqlite::Result<Connection>| -> Result<Self, Error> {
+            let connection = connection.map_err(Error::index(path))?;
+            let index = Index { connection, path: path.to_owned() };
+            index.connection.busy_timeout(PATIENCE).map_err(Error::index(path))?;
+            index.check_owner()?;
+            Ok(index)
+        };
+        open(Connection::open_with_flags(path, flags)).or_else(|error| match error {
+            Error::Damaged { .. }
+            | Error::OtherVersion { .. }
+            | Error::NotAStore { .. }
+            | Error::Locked { .. } => Err(error),
+            // The file beside the index that readers share cannot be made there.
+            _ => {
+                let plain = path
+                    .to_string_lossy()
+                    .replace('%', "%25")
+                    .replace('?', "%3f")
+                    .replace('#', "%23");
+                let address = format!("file:{plain}?immutable=1");
+                open(Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_URI))
+            }
+        })
+    }
+
+    fn pragma(&self, name: &str, value: &str) -> Result<(), Error> {
+        // The answer, if there is one, is the value that holds now.
+        self.connection.pragma_update_and_check(None, name, value, |_| Ok(())).or_else(|error| {
+            match error {
+                rusqlite::Error::QueryReturnedNoRows => Ok(()),
+                error => Err(Error::index(&self.path)(error)),
+            }
+        })
+    }
+
+    fn number(&self, pragma: &str) -> Result<i64, Error> {
+        self.connection
+            .pragma_query_value(None, pragma, |row| row.get(0))
+            .map_err(Error::index(&self.path))
+    }
+
+    fn check_owner(&self) -> Result<(), Error> {
+        let (owner, version) = (self.number("application_id")?, self.number("user_version")?);
+        let tables: i64 = self.ask("SELECT count(*) FROM sqlite_schema")?;
+        match (owner, tables) {
+            (APPLICATION, _) if version > VERSION => {
+                Err(Error::OtherVersion { path: self.path.clone(), found: version, known: VERSION })
+            }
+            (APPLICATION, _) | (0, 0) => Ok(()),
+            _ => Err(Error::NotAStore { path: self.path.clone() }),
+        }
+    }
+
+    fn check_sound(&self) -> Result<(), Error> {
+        let said: String = self.ask("PRAGMA quick_check(1)")?;
+        if said == "ok" {
+            Ok(())
+        } else {
+            Err(Error::Damaged { path: self.path.clone(), reason: said })
+        }
+    }
+
+    fn make_tables(&mut self) -> Result<(), Error> {
+        if self.number("application_id")? == APPLICATION {
+            // Every table there can be asked, or this is not the file it says it is.
+            self.ask::<i64>(
+                "SELECT count(*) FROM campaigns, executed, progress, findings, occurrences WHERE 0",
+            )
+            .map_err(|error| Error::Damaged {
+                path: self.path.clone(),
+                reason: error.to_string(),
+            })?;
+            return Ok(());
+        }
+        let failed = Error::index(&self.path);
+        let transaction = self.connection.transaction().map_err(&failed)?;
+        let head =
+            format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};");
+        transaction.execute_batch(&format!("{TABLES}{head}")).map_err(&failed)?;
+        transaction.commit().map_err(&failed)
+    }
+
+    fn ask<T: rusqlite::types::FromSql>(&self, question: &str) -> Result<T, Error> {
+        self.connection.query_row(question, [], |row| row.get(0)).map_err(Error::index(&self.path))
+    }
+
+    /// Does everything or nothing.
+    pub(crate) fn write<T>(
+        &mut self,
+        work: impl FnOnce(&Write<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let failed = Error::index(&self.path);
+        let immediate = rusqlite::TransactionBehavior::Immediate;
+        let transaction = self.connection.transaction_with_behavior(immediate).map_err(&failed)?;
+        let write = Write { transaction, path: &self.path };
+        let result = work(&write)?;
+        write.transaction.commit().map_err(failed)?;
+        Ok(result)
+    }
+
+    pub(crate) fn active(&self, campaign: CampaignId) -> Result<Duration, Error> {
+        let question = "SELECT active_ms FROM campaigns WHERE id = ?1";
+        let active = self.connection.query_row(question, [campaign.0], |row| row.get(0));
+        active
+            .map(|active: i64| Duration::from_millis(active.cast_unsigned()))
+            .map_err(Error::index(&self.path))
+    }
+
+    pub(crate) fn executed(
+        &self,
+        campaign: CampaignId,
+        target: &str,
+        version: &str,
+    ) -> Result<Ranges, Error> {
+        let question = "SELECT start, stop FROM executed WHERE campaign = ?1 AND target = ?2 AND version = ?3 ORDER BY start";
+        let rows = self.rows(question, params![campaign.0, target, version], |row| {
+            Ok(unsigned(row, 0)?..unsigned(row, 1)?)
+        })?;
+        Ok(rows.into_iter().collect())
+    }
+
+    pub(crate) fn findings(&self) -> Result<Vec<Finding>, Error> {
+        let texts = self
+            .rows("SELECT finding FROM findings ORDER BY id", [], |row| row.get::<_, String>(0))?;
+        let damaged = |error: serde_json::Error| Error::Damaged {
+            path: self.path.clone(),
+            reason: error.to_string(),
+        };
+        texts.iter().map(|text| serde_json::from_str(text).map_err(damaged)).collect()
+    }
+
+    /// Of one campaign or of all.
+    pub(crate) fn totals(&self, campaign: Option<CampaignId>) -> Result<Vec<Total>, Error> {
+        let question = "SELECT target, version, sum(programs), sum(runs) FROM progress WHERE ?1 IS NULL OR campaign = ?1
+            GROUP BY target, version ORDER BY target, version";
+        self.rows(question, [campaign.map(|campaign| campaign.0)], |row| {
+            Ok(Total {
+                target: row.get(0)?,
+                version: row.get(1)?,
+                programs: unsigned(row, 2)?,
+                runs: unsigned(row, 3)?,
+            })
+        })
+    }
+
+    pub(crate) fn progress(&self) -> Result<Vec<Progress>, Error> {
+        let question = "SELECT campaign, target, second, sum(programs) FROM progress GROUP BY campaign, target, second ORDER BY campaign, second";
+        self.rows(question, [], |row| {
+            Ok(Progress {
+                campaign: row.get(0)?,
+                target: row.get(1)?,
+                second: unsigned(row, 2)?,
+                programs: unsigned(row, 3)?,
+            })
+        })
+    }
+
+    /// Number, seed and active time of each campaign.
+    pub(crate) fn campaigns(&self) -> Result<Vec<(i64, u64, Duration)>, Error> {
+        self.rows("SELECT id, seed, active_ms FROM campaigns ORDER BY id", [], |row| {
+            Ok((
+                row.get(0)?,
+                row.get::<_, i64>(1)?.cast_unsigned(),
+                Duration::from_millis(unsigned(row, 2)?),
+            ))
+        })
+    }
+
+    fn rows<T>(
+        &self,
+        question: &str,
+        parameters: impl rusqlite::Params,
+        read: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, Error> {
+        let rows = self.connection.prepare(question).and_then(|mut statement| {
+            let rows = statement.query_map(parameters, read)?;
+            rows.collect::<rusqlite::Result<Vec<T>>>()
+        });
+        rows.map_err(Error::index(&self.path))
+    }
+
+    /// Brings everything into the one file, so that it can be copied.
+    pub(crate) fn close(self) -> Result<(), Error> {
+        self.pragma("wal_checkpoint", "TRUNCATE")?;
+        self.connection.close().map_err(|(_, error)| Error::index(&self.path)(error))
+    }
+}
+
+/// An amount or index: never negative.
+fn unsigned(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(column).map(|number| number.max(0).cast_unsigned())
+}
+
+/// An amount or index for SQLite, whose numbers have a sign.
+fn signed(what: &'static str, value: u64) -> Result<i64, Error> {
+    i64::try_from(value).map_err(|_| Error::TooLarge { what, value })
+}
+
+/// One transaction.
+#[derive(Debug)]
+pub(crate) struct Write<'a> {
+    transaction: Transaction<'a>,
+    path: &'a Path,
+}
+
+impl Write<'_> {
+    fn execute(&self, command: &str, parameters: impl rusqlite::Params) -> Result<usize, Error> {
+        let done = self
+            .transaction
+            .prepare_cached(command)
+            .and_then(|mut statement| statement.execute(parameters));
+        done.map_err(Error::index(self.path))
+    }
+
+    /// Finds or makes a campaign. A seed is any 64 bits, kept as they are.
+    pub(crate) fn campaign(
+        &self,
+        seed: u64,
+        generator_version: u32,
+        settings: &str,
+        now: &str,
+    ) -> Result<CampaignId, Error> {
+        let known =
+            "SELECT id FROM campaigns WHERE seed = ?1 AND generator_version = ?2 AND settings = ?3";
+        let key = params![seed.cast_signed(), generator_version, settings];
+        let found = self.transaction.query_row(known, key, |row| row.get(0)).optional();
+        if let Some(id) = found.map_err(Error::index(self.path))? {
+            return Ok(CampaignId(id));
+        }
+        let make = "INSERT INTO campaigns (seed, generator_version, settings, started) VALUES (?1, ?2, ?3, ?4)";
+        self.execute(make, params![seed.cast_signed(), generator_version, settings, now])?;
+        Ok(CampaignId(self.transaction.last_insert_rowid()))
+    }
+
+    /// Adds an interval, united with those it touches.
+    pub(crate) fn executed(
+        &self,
+        campaign: CampaignId,
+        target: &str,
+        version: &str,
+        range: Range<u64>,
+    ) -> Result<(), Error> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let (start, stop) =
+            (signed("the first index", range.start)?, signed("the last index", range.end)?);
+        let touching =
+            "campaign = ?1 AND target = ?2 AND version = ?3 AND start <= ?5 AND stop >= ?4";
+        let key = params![campaign.0, target, version, start, stop];
+        let union = format!(
+            "SELECT min(?4, ifnull(min(start), ?4)), max(?5, ifnull(max(stop), ?5)) FROM executed WHERE {touching}"
+        );
+        let union = self.transaction.query_row(&union, key, |row| Ok((row.get(0)?, row.get(1)?)));
+        let (start, stop): (i64, i64) = union.map_err(Error::index(self.path))?;
+        self.execute(&format!("DELETE FROM executed WHERE {touching}"), key)?;
+        self.execute(
+            "INSERT INTO executed VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![campaign.0, target, version, start, stop],
+        )?;
+        Ok(())
+    }
+
+    /// Adds to what was done in this part of the campaign.
+    pub(crate) fn progress(
+        &self,
+        campaign: CampaignId,
+        total: &Total,
+        active: Duration,
+    ) -> Result<(), Error> {
+        let Total { target, version, programs, runs } = total;
+        let (programs, runs) =
+            (signed("the number of programs", *programs)?, signed("the number of runs", *runs)?);
+        let milliseconds = i64::try_from(active.as_millis()).unwrap_or(i64::MAX);
+        self.execute(
+            "UPDATE campaigns SET active_ms = max(active_ms, ?2) WHERE id = ?1",
+            params![campaign.0, milliseconds],
+        )?;
+        let add = "INSERT INTO progress VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE
+            SET programs = programs + excluded.programs, runs = runs + excluded.runs";
+        let second = i64::try_from(bucket(active.as_secs())).unwrap_or(i64::MAX);
+        self.execute(add, params![campaign.0, target, version, second, programs, runs])?;
+        Ok(())
+    }
+
+    /// Notes that a program showed a finding; `false` if that was known.
+    pub(crate) fn occurrence(&self, finding: &str, seed: u64, program: u64) -> Result<bool, Error> {
+        let add = "INSERT OR IGNORE INTO occurrences VALUES (?1, ?2, ?3)";
+        Ok(self.execute(add, params![finding, seed.cast_signed(), program.cast_signed()])? == 1)
+    }
+
+    /// Writes a finding, new or with a new count.
+    pub(crate) fn finding(&self, finding: &Finding) -> Result<(), Error> {
+        let text = serde_json::to_string(finding).unwrap_or_default();
+        let put = "INSERT INTO findings VALUES (?1, ?2) ON CONFLICT DO UPDATE SET finding = excluded.finding";
+        self.execute(put, params![finding.id, text]).map(|_| ())
+    }
+
+    pub(crate) fn forget(&self, finding: &str) -> Result<(), Error> {
+        self.execute("DELETE FROM findings WHERE id = ?1", [finding]).map(|_| ())
+    }
+}
+
+/// Where the seconds of a campaign are counted: one by one at first, then by ten, then by the
+/// minute, so that a campaign of days has no more rows than a plot has points.
+fn bucket(second: u64) -> u64 {
+    let width = match second {
+        0..600 => 1,
+        600..7200 => 10,
+        _ => 60,
+    };
+    second - second % width
+}

@@ -1,0 +1,10 @@
+//! The generator: its rules, its programs, its mutants, and the engines on all of them.
+
+mod effects_terminate;
+mod engines;
+mod evidence;
+mod golden;
+mod mutants;
+mod programs;
+mod rules;
+mod support;
