@@ -10,12 +10,12 @@ use std::time::Instant;
 use strait_calculus::{Machine, Program, Recording, Verdict, parse};
 use strait_explore::{StateOptions, states, states_until};
 
-/// Philosophers who eat for ever. With `polite` one of them takes the other fork first.
+/// Philosophers who think (a step that nobody else takes part in) and eat for ever. With `polite` one of them takes the other fork first.
 fn philosophers(count: usize, polite: bool) -> Program {
     let mut text = String::from(
         "fn fork(take: chan unit, drop: chan unit) { while true { get take; get drop } }\n\
          fn philosopher(take1: chan unit, drop1: chan unit, take2: chan unit, drop2: chan unit) {\n\
-             while true { put take1 (); put take2 (); put drop1 (); put drop2 () }\n\
+             while true { choose {}; put take1 (); put take2 (); put drop1 (); put drop2 () }\n\
          }\n\
          main {\n",
     );

@@ -190,8 +190,8 @@ impl Machine {
         }
     }
 
-    /// Writes the form of a successor by changing two half bytes in the form of the state, when
-    /// the step does no more than that.
+    /// Writes the form of a successor by changing one or two half bytes in the form of the state,
+    /// when the step does no more than that.
     fn patch_successor(
         &self,
         state: &State,
@@ -199,11 +199,11 @@ impl Machine {
         action: &Action,
         successor: &mut Vec<u8>,
     ) -> Option<()> {
-        let (partner, case) = action.partner?;
         let procs = &state.procs;
-        let first = if procs.len() < 8 { 1 } else { 2 };
         let one_half_byte_each = procs.len() < 64 && procs.iter().all(|number| *number < 8);
-        if !one_half_byte_each || !state.objects.is_empty() || self.shared.symmetry {
+        let changes_object = action.object.is_some() && action.kind != ActionKind::Meet;
+        let plain = one_half_byte_each && state.objects.is_empty() && !changes_object;
+        if !plain || self.shared.symmetry {
             return None;
         }
         let message = self.message(state, action);
@@ -214,10 +214,17 @@ impl Machine {
             })
         };
         let mine = next(action.actor, action.stimulus(message))?;
-        let theirs = next(partner, Stimulus::Receive(case, message))?;
+        let theirs = match action.partner {
+            Some((partner, case)) => {
+                Some((partner, next(partner, Stimulus::Receive(case, message))?))
+            }
+            None => None,
+        };
         let start = successor.len();
         successor.extend_from_slice(bytes);
-        for (process, number) in [(action.actor, mine), (partner, theirs)] {
+        // The number of processes comes first.
+        let first = if procs.len() < 8 { 1 } else { 2 };
+        for (process, number) in [Some((action.actor, mine)), theirs].into_iter().flatten() {
             let position = first + process.position();
             let byte = &mut successor[start + position / 2];
             let shift = 4 * (position % 2);
