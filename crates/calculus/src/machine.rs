@@ -40,6 +40,8 @@ pub enum Recording {
 pub struct State {
     pub(crate) procs: Row,
     pub(crate) objects: Row,
+    /// Is this known to be written with half a byte a process and nothing else?
+    pub(crate) compact: bool,
 }
 
 /// Numbers of states; most programs have few processes and objects.

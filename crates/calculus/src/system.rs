@@ -43,6 +43,7 @@ impl System for Machine {
     }
 
     fn step(&self, state: &mut State, action: &Action) {
+        state.compact = false;
         let message = self.message(state, action);
         if let Some(object) = action.object.filter(|_| action.kind != ActionKind::Meet) {
             let treatment = Treatment { kind: action.kind, value: message };
@@ -100,9 +101,11 @@ impl Stateful for Machine {
 
     fn decode(&self, bytes: &[u8], state: &mut State) {
         let mut reader = Reader { bytes, position: 0 };
-        let procs = reader.read();
-        state.procs.clear();
-        state.procs.extend((0..procs).map(|_| reader.read()));
+        let procs = reader.read() as usize;
+        state.procs.resize(procs, 0);
+        for number in &mut state.procs {
+            *number = reader.read();
+        }
         state.objects.clear();
         while !reader.is_at_end() {
             state.objects.push(reader.read());
@@ -111,6 +114,8 @@ impl Stateful for Machine {
         while state.objects.last() == Some(&0) {
             state.objects.pop();
         }
+        let small = procs < 64 && state.procs.iter().all(|number| *number < 8);
+        state.compact = small && state.objects.is_empty();
     }
 
     fn assign(&self, state: &mut State, other: &State) {
@@ -199,11 +204,8 @@ impl Machine {
         action: &Action,
         successor: &mut Vec<u8>,
     ) -> Option<()> {
-        let procs = &state.procs;
-        let one_half_byte_each = procs.len() < 64 && procs.iter().all(|number| *number < 8);
         let changes_object = action.object.is_some() && action.kind != ActionKind::Meet;
-        let plain = one_half_byte_each && state.objects.is_empty() && !changes_object;
-        if !plain || self.shared.symmetry {
+        if !state.compact || changes_object || self.shared.symmetry {
             return None;
         }
         let message = self.message(state, action);
@@ -223,7 +225,7 @@ impl Machine {
         let start = successor.len();
         successor.extend_from_slice(bytes);
         // The number of processes comes first.
-        let first = if procs.len() < 8 { 1 } else { 2 };
+        let first = if state.procs.len() < 8 { 1 } else { 2 };
         for (process, number) in [Some((action.actor, mine)), theirs].into_iter().flatten() {
             let position = first + process.position();
             let byte = &mut successor[start + position / 2];

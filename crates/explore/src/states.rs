@@ -299,12 +299,8 @@ impl<'a, S: Stateful, Enough: Fn(&S::Outcome) -> bool> Worker<'a, S, Enough> {
     fn visit(&mut self, parent: StateId) -> bool {
         let before = self.stack.len();
         let stack = &mut self.stack;
-        let keep_new = |state, fresh| {
-            if fresh {
-                stack.push(state);
-            }
-        };
-        if self.search.store.insert_all(&mut self.batch, parent, keep_new).is_err() {
+        let keep = |state| stack.push(state);
+        if self.search.store.insert_all(&mut self.batch, parent, keep).is_err() {
             self.search.end(End::Memory);
         }
         self.stack.len() > before

@@ -24,17 +24,83 @@ impl StateId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Full;
 
+/// The states that one search thread has seen last, small ones only, at places given by their
+/// hashes. Most look-ups are for states that were met a moment ago by another order of the same
+/// steps; this one fits into the processor's cache.
+struct Recent {
+    states: Vec<[u8; Recent::LARGEST + 1]>,
+}
+
+impl Recent {
+    /// How many bytes a state may have to be remembered.
+    const LARGEST: usize = 23;
+    /// How many states are remembered.
+    const PLACES: usize = 1 << 14;
+
+    /// Is this state among them? From now on it is.
+    fn knows(&mut self, hash: u64, state: &[u8]) -> bool {
+        if state.len() > Self::LARGEST || self.states.is_empty() {
+            return false;
+        }
+        let place = &mut self.states[hash as usize & (Self::PLACES - 1)];
+        let length = state.len();
+        if place[Self::LARGEST] as usize == length && place[..length] == *state {
+            return true;
+        }
+        place[..length].copy_from_slice(state);
+        place[Self::LARGEST] = length as u8;
+        false
+    }
+}
+
 /// States that are looked up together.
-#[derive(Default)]
 pub(crate) struct Batch {
     /// Their bytes, one after another.
     pub(crate) bytes: Vec<u8>,
     /// Where each one ends.
     pub(crate) ends: Vec<usize>,
+    /// The hashes of those that are really looked up, and which they are.
     hashes: Vec<u64>,
+    positions: Vec<usize>,
+    recent: Recent,
+    inserted: usize,
+}
+
+impl Default for Batch {
+    fn default() -> Self {
+        Batch {
+            bytes: Vec::new(),
+            ends: Vec::new(),
+            hashes: Vec::new(),
+            positions: Vec::new(),
+            recent: Recent { states: Vec::new() },
+            inserted: 0,
+        }
+    }
 }
 
 impl Batch {
+    /// Hashes the states, and leaves out those that were met a moment ago.
+    fn prepare(&mut self) {
+        self.hashes.clear();
+        self.positions.clear();
+        // Small searches should not pay for it.
+        self.inserted += self.ends.len();
+        if self.inserted > Recent::PLACES && self.recent.states.is_empty() {
+            self.recent.states = vec![[0; Recent::LARGEST + 1]; Recent::PLACES];
+        }
+        let mut start = 0;
+        for (position, end) in self.ends.iter().enumerate() {
+            let state = &self.bytes[start..*end];
+            start = *end;
+            let hash = hash(state);
+            if !self.recent.knows(hash, state) {
+                self.hashes.push(hash);
+                self.positions.push(position);
+            }
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
@@ -79,41 +145,38 @@ impl Store {
         self.insert_into(&mut shard, number, hash, state, parent)
     }
 
-    /// Inserts all states of a batch; `each` learns for every one, in order, where it is and
-    /// whether it is new.
+    /// Inserts all states of a batch; `each` learns of the new ones, in order, where they are.
     pub(crate) fn insert_all(
         &self,
         batch: &mut Batch,
         parent: StateId,
-        mut each: impl FnMut(StateId, bool),
+        mut each: impl FnMut(StateId),
     ) -> Result<(), Full> {
-        let count = batch.ends.len();
-        let mut hashes = std::mem::take(&mut batch.hashes);
-        hashes.clear();
-        hashes.extend((0..count).map(|position| hash(batch.state(position))));
-        let result = (|| {
-            if self.shard_bits > 0 {
-                for (position, hash) in hashes.iter().enumerate() {
-                    let number = (hash >> 58) as usize & (self.shards.len() - 1);
-                    let mut shard = self.shard(number);
-                    let state = batch.state(position);
-                    let (id, fresh) = self.insert_into(&mut shard, number, *hash, state, parent)?;
-                    drop(shard);
-                    each(id, fresh);
+        batch.prepare();
+        let states = batch.hashes.iter().zip(&batch.positions);
+        if self.shard_bits > 0 {
+            for (hash, position) in states {
+                let number = (hash >> 58) as usize & (self.shards.len() - 1);
+                let mut shard = self.shard(number);
+                let state = batch.state(*position);
+                let (id, fresh) = self.insert_into(&mut shard, number, *hash, state, parent)?;
+                drop(shard);
+                if fresh {
+                    each(id);
                 }
-                return Ok(());
             }
-            let mut shard = self.shard(0);
-            shard.warm_up(&hashes);
-            for (position, hash) in hashes.iter().enumerate() {
-                let state = batch.state(position);
-                let (id, fresh) = self.insert_into(&mut shard, 0, *hash, state, parent)?;
-                each(id, fresh);
+            return Ok(());
+        }
+        let mut shard = self.shard(0);
+        shard.warm_up(&batch.hashes);
+        for (hash, position) in states {
+            let state = batch.state(*position);
+            let (id, fresh) = self.insert_into(&mut shard, 0, *hash, state, parent)?;
+            if fresh {
+                each(id);
             }
-            Ok(())
-        })();
-        batch.hashes = hashes;
-        result
+        }
+        Ok(())
     }
 
     fn insert_into(

@@ -1,0 +1,296 @@
+//! A process at work: the interpreter, the instance it belongs to and the ends it holds. What
+//! threads and tasks have in common; how they wait is in [`super::by_thread`] and
+//! [`super::by_task`].
+
+use std::sync::Arc;
+
+use super::cell::{Cell, Ends, Side};
+use super::crew::Style;
+use super::instance::{Account, Instance};
+use super::payload::Word;
+use super::plan::{At, Instruction, Op, Open, Select};
+use super::process::{Host, Pause, Process};
+use super::random::Disturbance;
+use super::record::Event;
+use super::target::{Answer, Target};
+
+/// A process at work.
+pub struct Actor<T: Target, W: Word> {
+    process: Process,
+    scene: Scene<T, W>,
+    /// Where it stopped when it ran ahead of its lane.
+    pause: Option<Pause>,
+}
+
+/// What surrounds a process.
+struct Scene<T: Target, W: Word> {
+    instance: Arc<Instance<T, W>>,
+    account: Arc<Account>,
+    ends: Vec<Option<Ends<T, W>>>,
+}
+
+/// An end, borrowed for one operation.
+pub enum Hold<T: Target, W: Word> {
+    /// To send this.
+    Put(Arc<T::Sender<W>>, W),
+    /// To receive.
+    Get(Arc<T::Receiver<W>>),
+}
+
+/// What a process asks for: cases that may come true, by their number.
+pub struct Request<T: Target, W: Word> {
+    /// The cases.
+    pub holds: Vec<(usize, Hold<T, W>)>,
+    /// Is it done with when nothing is ready?
+    pub has_default: bool,
+    /// May it be given up?
+    pub has_timeout: bool,
+}
+
+/// How a request ended.
+pub enum Outcome<W> {
+    /// A case came true.
+    Done(usize, Answer<W>),
+    /// Nothing was ready.
+    Default,
+    /// It was given up.
+    Timeout,
+}
+
+impl<T: Target, W: Word> Host for Scene<T, W> {
+    fn open(&mut self, open: &Open) -> u32 {
+        self.instance.open(open)
+    }
+
+    fn spawn(&mut self, child: Process) {
+        let actor = Actor::new(child, self.instance.clone());
+        self.instance.job.clone().dispatch(actor);
+    }
+
+    fn saw(&mut self, event: Event) {
+        self.account.saw(event);
+    }
+}
+
+impl<T: Target, W: Word> Scene<T, W> {
+    fn ends(&mut self, channel: u32) -> Option<&mut Ends<T, W>> {
+        let index = channel as usize;
+        if self.ends.len() <= index {
+            self.ends.resize_with(index + 1, || None);
+        }
+        if self.ends[index].is_none() {
+            self.ends[index] = Some(Ends::new(self.instance.cell(channel)?));
+        }
+        self.ends[index].as_mut()
+    }
+
+    fn cell(&mut self, channel: u32) -> Option<Arc<Cell<T, W>>> {
+        Some(self.ends(channel)?.cell.clone())
+    }
+}
+
+impl<T: Target, W: Word> Actor<T, W> {
+    /// A process that has not begun.
+    pub fn new(process: Process, instance: Arc<Instance<T, W>>) -> Self {
+        let account = instance.enter(process.path.clone());
+        Actor { process, scene: Scene { instance, account, ends: Vec::new() }, pause: None }
+    }
+
+    /// The run it belongs to.
+    pub fn instance(&self) -> &Arc<Instance<T, W>> {
+        &self.scene.instance
+    }
+
+    /// Its place in the tree of processes.
+    pub fn path(&self) -> &[u32] {
+        &self.process.path
+    }
+
+    /// Runs to the first operation or choice, ahead of its lane. Up to there all instances spawn
+    /// the same processes; beyond it a later instance could enter a lane before an earlier one.
+    pub fn run_ahead(&mut self) {
+        let job = self.scene.instance.job.clone();
+        self.pause = Some(self.process.run_ahead(&job.plan, &mut self.scene));
+        if let Some(at) = self.process.at() {
+            self.scene.account.stands_at(at);
+        }
+    }
+
+    /// Runs to the next operation.
+    pub fn run(&mut self) -> Pause {
+        if let Some(pause) = self.pause.take() {
+            return pause;
+        }
+        let job = self.scene.instance.job.clone();
+        let pause = self.process.run(&job.plan, &mut self.scene);
+        if let Some(at) = self.process.at() {
+            self.scene.account.stands_at(at);
+        }
+        pause
+    }
+
+    /// Does what takes no waiting; gives the select that does. `None` at the end.
+    pub fn next_wait(&mut self) -> Option<At> {
+        loop {
+            match self.run() {
+                Pause::Select(at) => return Some(at),
+                Pause::Close(channel) => self.leave(channel, Side::Sending),
+                Pause::Abandon(channel) => self.leave(channel, Side::Receiving),
+                Pause::Choice => {}
+                Pause::Done => return None,
+                Pause::Astray(why) => {
+                    self.scene.instance.job.go_astray(why);
+                    return None;
+                }
+            }
+        }
+    }
+
+    fn leave(&mut self, channel: Option<u32>, side: Side) {
+        let by_operation = self.scene.instance.closes_by_operation;
+        let left =
+            channel.and_then(|channel| self.scene.cell(channel)).is_some_and(|cell| match side {
+                Side::Sending => cell.close(by_operation),
+                Side::Receiving => cell.abandon(),
+            });
+        if !left {
+            self.scene.instance.job.go_astray("a channel is closed or abandoned twice, or is nil");
+        }
+        self.process.advance();
+    }
+
+    /// What happens before the next operation.
+    pub fn disturbance(&mut self) -> Disturbance {
+        let options = self.scene.instance.job.options;
+        if options.style == Style::Barrier {
+            self.scene.instance.line_up();
+        }
+        let is_batched = options.style == Style::Batched;
+        options.perturbation.next(&mut self.process.random, is_batched)
+    }
+
+    /// A number to begin with when there are `count` to try in turn.
+    pub fn rotation(&mut self, count: usize) -> usize {
+        self.process.random.below(count as u32) as usize
+    }
+
+    /// How often a task polls, or how many microseconds a thread waits, before it gives up.
+    pub fn endurance(&mut self) -> u32 {
+        self.process.random.below(6)
+    }
+
+    /// The ends that a select needs.
+    pub fn request(&mut self, at: At) -> Result<Request<T, W>, &'static str> {
+        let job = self.scene.instance.job.clone();
+        let select = select_at(&job.plan.instructions, at)?;
+        let has_default = select.default.is_some();
+        let mut request = Request {
+            holds: Vec::with_capacity(select.cases.len()),
+            has_default,
+            has_timeout: false,
+        };
+        for (number, case) in select.cases.iter().enumerate() {
+            match &case.op {
+                Op::Timeout => request.has_timeout = true,
+                Op::Put(channel, value) => {
+                    let Some(channel) = self.channel(channel) else { continue };
+                    let word = value.evaluate(self.process.variables()).to_word();
+                    let ledger = self.scene.instance.ledger;
+                    let sender = self.sender(channel)?;
+                    request.holds.push((number, Hold::Put(sender, W::wrap(word, ledger))));
+                }
+                Op::Get(channel, ..) => {
+                    let Some(channel) = self.channel(channel) else { continue };
+                    let receiver = self.receiver(channel)?;
+                    request.holds.push((number, Hold::Get(receiver)));
+                }
+            }
+        }
+        if request.holds.is_empty() && !has_default && !request.has_timeout {
+            return Err("a process waits on nil for ever");
+        }
+        Ok(request)
+    }
+
+    fn channel(&self, channel: &super::plan::Expr) -> Option<u32> {
+        match channel.evaluate(self.process.variables()) {
+            super::plan::Value::Chan(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    fn sender(&mut self, channel: u32) -> Result<Arc<T::Sender<W>>, &'static str> {
+        let keeps = self.scene.instance.keeps_ends;
+        let is_single = !self.scene.instance.job.contract.many_senders;
+        let number = self.scene.account.number;
+        let ends = self.scene.ends(channel).ok_or("a channel does not exist")?;
+        if is_single && !ends.cell.claim(Side::Sending, number) {
+            return Err("two processes send on a channel that is made for one");
+        }
+        ends.sender(keeps).ok_or("a message is put on a closed channel")
+    }
+
+    fn receiver(&mut self, channel: u32) -> Result<Arc<T::Receiver<W>>, &'static str> {
+        let keeps = self.scene.instance.keeps_ends;
+        let is_single = !self.scene.instance.job.contract.many_receivers;
+        let number = self.scene.account.number;
+        let ends = self.scene.ends(channel).ok_or("a channel does not exist")?;
+        if is_single && !ends.cell.claim(Side::Receiving, number) {
+            return Err("two processes receive on a channel that is made for one");
+        }
+        ends.receiver(keeps).ok_or("a get on an abandoned channel")
+    }
+
+    /// Goes on after the select has ended.
+    pub fn answer(&mut self, at: At, outcome: Outcome<W>) {
+        let job = self.scene.instance.job.clone();
+        let select = match select_at(&job.plan.instructions, at) {
+            Ok(select) => select,
+            Err(why) => return job.go_astray(why),
+        };
+        match outcome {
+            Outcome::Default => self.process.defaulted(select, &mut self.scene),
+            Outcome::Timeout => self.process.timed_out(select, &mut self.scene),
+            Outcome::Done(case, answer) => match answer {
+                Answer::Sent => self.process.sent(select, case, &mut self.scene),
+                Answer::Gone => {
+                    self.check_gone(select, case);
+                    self.process.sent(select, case, &mut self.scene);
+                }
+                Answer::Got(word) => {
+                    let word = Some(word.unwrap());
+                    self.process.received(select, case, word, &mut self.scene);
+                }
+                Answer::Closed => {
+                    self.process.received(select, case, None, &mut self.scene);
+                }
+                Answer::Unsupported => job.go_astray("the target cannot do this operation"),
+            },
+        }
+    }
+
+    /// A send may only fail when the receivers have left.
+    fn check_gone(&mut self, select: &Select, case: usize) {
+        let Op::Put(channel, _) = &select.cases[case].op else { return };
+        let cell = self.channel(channel).and_then(|channel| self.scene.cell(channel));
+        if cell.is_some_and(|cell| !cell.is_abandoned()) {
+            self.scene.instance.job.refused(self.scene.instance.number);
+        }
+    }
+
+    /// The end: ends are let go before anyone is told.
+    pub fn finish(mut self) {
+        self.scene.ends.clear();
+        self.scene.account.finish();
+        let instance = self.scene.instance;
+        instance.job.watch.finish_process();
+        instance.batch.leave();
+    }
+}
+
+fn select_at(instructions: &[Instruction], at: At) -> Result<&Select, &'static str> {
+    match instructions.get(at.0 as usize) {
+        Some(Instruction::Select(select)) => Ok(select),
+        _ => Err("there is no select where a process waits"),
+    }
+}

@@ -1,0 +1,163 @@
+//! A process as a task: operations are futures, a select polls several, a timeout drops them.
+
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+use super::actor::{Actor, Hold, Outcome, Request};
+use super::by_thread::without_waiting;
+use super::payload::Word;
+use super::random::{Disturbance, spin};
+use super::target::{Answer, Target};
+
+/// Runs a process to its end as a task.
+pub async fn drive<T: Target, W: Word>(mut actor: Actor<T, W>) {
+    while !actor.instance().batch.is_open() {
+        yield_once().await;
+    }
+    while let Some(at) = actor.next_wait() {
+        match actor.disturbance() {
+            Disturbance::Nothing => {}
+            Disturbance::Spin(rounds) => spin(rounds),
+            Disturbance::Yield(times) => {
+                for _ in 0..times {
+                    yield_once().await;
+                }
+            }
+            Disturbance::Sleep(_) => std::thread::yield_now(),
+        }
+        let request = match actor.request(at) {
+            Ok(request) => request,
+            Err(why) => return actor.instance().job.go_astray(why),
+        };
+        let outcome = perform(&mut actor, request).await;
+        actor.answer(at, outcome);
+    }
+    actor.finish();
+}
+
+/// Lets other tasks run.
+async fn yield_once() {
+    let mut is_first = true;
+    poll_fn(|context| {
+        if !is_first {
+            return Poll::Ready(());
+        }
+        is_first = false;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+async fn perform<T: Target, W: Word>(
+    actor: &mut Actor<T, W>,
+    request: Request<T, W>,
+) -> Outcome<W> {
+    let Request { mut holds, has_default, has_timeout } = request;
+    if has_default {
+        return without_waiting(actor, holds);
+    }
+    let polls = has_timeout.then(|| actor.endurance());
+    if holds.len() > 1 {
+        let first = actor.rotation(holds.len());
+        return select(holds, first, polls).await;
+    }
+    let Some((case, hold)) = holds.pop() else {
+        return Outcome::Timeout;
+    };
+    let answer = match hold {
+        Hold::Put(sender, word) => patiently(pin!(T::put_task(&*sender, word)), polls).await,
+        Hold::Get(receiver) => patiently(pin!(T::get_task(&*receiver)), polls).await,
+    };
+    answer.map_or(Outcome::Timeout, |answer| Outcome::Done(case, answer))
+}
+
+/// Waits for a future; if `polls` is given, polls it once and so many times more.
+async fn patiently<F: Future>(mut future: Pin<&mut F>, polls: Option<u32>) -> Option<F::Output> {
+    let mut left = polls;
+    poll_fn(|context| give_up_after(&mut left, context, |context| future.as_mut().poll(context)))
+        .await
+}
+
+fn give_up_after<O>(
+    left: &mut Option<u32>,
+    context: &mut Context<'_>,
+    mut poll: impl FnMut(&mut Context<'_>) -> Poll<O>,
+) -> Poll<Option<O>> {
+    if let Poll::Ready(output) = poll(context) {
+        return Poll::Ready(Some(output));
+    }
+    match left {
+        None => Poll::Pending,
+        Some(0) => Poll::Ready(None),
+        Some(left) => {
+            *left -= 1;
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }
+    }
+}
+
+type Pending<'a, W> = (usize, Pin<Box<dyn Future<Output = Answer<W>> + Send + 'a>>);
+
+/// Polls all cases in turn, beginning with `first`, until one is ready; the others are dropped.
+async fn select<T: Target, W: Word>(
+    holds: Vec<(usize, Hold<T, W>)>,
+    first: usize,
+    polls: Option<u32>,
+) -> Outcome<W> {
+    let mut ends = Vec::with_capacity(holds.len());
+    for (case, hold) in holds {
+        ends.push(match hold {
+            Hold::Put(sender, word) => (case, Some(sender), None, Some(word)),
+            Hold::Get(receiver) => (case, None, Some(receiver), None),
+        });
+    }
+    let mut futures: Vec<Pending<'_, W>> = Vec::with_capacity(ends.len());
+    for (case, sender, receiver, word) in &mut ends {
+        match (sender, receiver, word.take()) {
+            (Some(sender), _, Some(word)) => {
+                futures.push((*case, Box::pin(T::put_task(&**sender, word))));
+            }
+            (_, Some(receiver), _) => futures.push((*case, Box::pin(T::get_task(&**receiver)))),
+            _ => {}
+        }
+    }
+    futures.rotate_left(first);
+    let mut left = polls;
+    let done = poll_fn(|context| {
+        give_up_after(&mut left, context, |context| {
+            for (case, future) in &mut futures {
+                if let Poll::Ready(answer) = future.as_mut().poll(context) {
+                    return Poll::Ready((*case, answer));
+                }
+            }
+            Poll::Pending
+        })
+    })
+    .await;
+    drop(futures);
+    done.map_or(Outcome::Timeout, |(case, answer)| Outcome::Done(case, answer))
+}
+
+/// Runs a future; if a poll panics, gives the message instead.
+pub async fn catching<F: Future>(future: F) -> Result<F::Output, String> {
+    let mut future = pin!(future);
+    poll_fn(|context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
+        match polled {
+            Ok(polled) => polled.map(Ok),
+            Err(panic) => Poll::Ready(Err(message_of(&*panic))),
+        }
+    })
+    .await
+}
+
+/// What a panic said.
+pub fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "a panic without a message".to_owned())
+}

@@ -1,0 +1,283 @@
+//! The threads and tasks that run processes, and the job they work on.
+//!
+//! Process `main.1` of every instance of a job runs in the same lane, in the order of the
+//! instances; so a lane never waits for a later instance before an earlier one is through, and a
+//! batch ends if each of its instances does. A child enters its lane when its parent's spawn
+//! statement is performed.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::actor::Actor;
+use super::by_task::{catching, message_of};
+use super::executor::{Executor, lock};
+use super::instance::Instance;
+use super::lane::Lane;
+use super::payload::{Payload, Word};
+use super::plan::Plan;
+use super::random::{Perturbation, Random};
+use super::record::Path;
+use super::target::{Contract, Flavour, Target};
+use super::watch::Watch;
+use super::{by_task, by_thread};
+
+/// The most processes of one instance.
+const MAX_LANES: usize = 256;
+
+/// How a program is repeated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Style {
+    /// One instance after the other.
+    #[default]
+    Plain,
+    /// Many fresh instances at once; every lane walks through all of them with jitter.
+    Batched,
+    /// One instance after the other; processes are lined up in pairs before each operation.
+    Barrier,
+}
+
+/// How a program is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunOptions {
+    /// How it is repeated.
+    pub style: Style,
+    /// Who runs the processes.
+    pub flavour: Flavour,
+    /// What the messages are.
+    pub payload: Payload,
+    /// Where decisions come from.
+    pub seed: u64,
+    /// How often.
+    pub repetitions: u64,
+    /// How much disturbance there is.
+    pub perturbation: Perturbation,
+    /// How long nothing may happen before it is called a hang.
+    pub patience: Duration,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        RunOptions {
+            style: Style::default(),
+            flavour: Flavour::default(),
+            payload: Payload::default(),
+            seed: 0,
+            repetitions: 10,
+            perturbation: Perturbation::default(),
+            patience: Duration::from_secs(5),
+        }
+    }
+}
+
+/// Why a job could not go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The target panicked.
+    Panicked(String),
+    /// The program is not one for this target; the fault is ours.
+    Astray(String),
+}
+
+/// A program that is being run.
+pub struct Job<T: Target, W: Word> {
+    /// The target.
+    pub target: T,
+    /// The program.
+    pub plan: Plan,
+    /// How it is run.
+    pub options: RunOptions,
+    /// What the target promises.
+    pub contract: Contract,
+    /// Signs of life.
+    pub watch: Arc<Watch>,
+    crew: Arc<Crew<T, W>>,
+    lanes: Mutex<HashMap<Path, usize>>,
+    trouble: Mutex<Option<Trouble>>,
+    is_troubled: AtomicBool,
+    refusals: AtomicU64,
+    first_refusal: AtomicU64,
+    /// The instances that are under way.
+    pub current: Mutex<Vec<Arc<Instance<T, W>>>>,
+}
+
+impl<T: Target, W: Word> Job<T, W> {
+    /// A job for a crew.
+    pub fn new(
+        crew: Arc<Crew<T, W>>,
+        plan: Plan,
+        options: RunOptions,
+        contract: Contract,
+        watch: Arc<Watch>,
+    ) -> Arc<Self> {
+        Arc::new(Job {
+            target: crew.target.clone(),
+            plan,
+            options,
+            contract,
+            watch,
+            crew,
+            lanes: Mutex::default(),
+            trouble: Mutex::default(),
+            is_troubled: AtomicBool::new(false),
+            refusals: AtomicU64::new(0),
+            first_refusal: AtomicU64::new(u64::MAX),
+            current: Mutex::default(),
+        })
+    }
+
+    /// Can the job not go on?
+    pub fn is_troubled(&self) -> bool {
+        self.is_troubled.load(Ordering::Acquire)
+    }
+
+    /// Why it cannot.
+    pub fn trouble(&self) -> Option<Trouble> {
+        lock(&self.trouble).clone()
+    }
+
+    /// Gives the job up: the program does what it should not.
+    pub fn go_astray(&self, why: &str) {
+        self.give_up(Trouble::Astray(why.to_owned()));
+    }
+
+    /// Gives the job up.
+    pub fn give_up(&self, trouble: Trouble) {
+        lock(&self.trouble).get_or_insert(trouble);
+        self.is_troubled.store(true, Ordering::Release);
+        let current = lock(&self.current).first().cloned();
+        current.iter().for_each(|instance| instance.batch.wake());
+    }
+
+    /// A send was refused although there are receivers.
+    pub fn refused(&self, instance: u64) {
+        self.refusals.fetch_add(1, Ordering::Relaxed);
+        self.first_refusal.fetch_min(instance, Ordering::Relaxed);
+    }
+
+    /// How many sends were refused, and in which instance first.
+    pub fn refusals(&self) -> (u64, u64) {
+        (self.refusals.load(Ordering::Relaxed), self.first_refusal.load(Ordering::Relaxed))
+    }
+
+    /// Is the process with this path a thread?
+    pub fn is_thread(&self, path: &[u32]) -> bool {
+        match self.options.flavour {
+            Flavour::Threads => true,
+            Flavour::Tasks => false,
+            Flavour::Mixed => Random::new(self.options.seed, u64::MAX, path).below(2) == 0,
+        }
+    }
+
+    /// Hands a process to its lane.
+    pub fn dispatch(self: Arc<Self>, actor: Actor<T, W>) {
+        let number = {
+            let mut lanes = lock(&self.lanes);
+            let next = lanes.len();
+            *lanes.entry(actor.path().to_vec()).or_insert(next)
+        };
+        if number >= MAX_LANES {
+            return self.go_astray("there are too many processes");
+        }
+        let lane = if self.is_thread(actor.path()) {
+            self.crew.thread_lane(number)
+        } else {
+            self.crew.task_lane(number)
+        };
+        match lane {
+            Ok(lane) => lane.push(actor),
+            Err(error) => self.go_astray(&format!("no thread can be started: {error}")),
+        }
+    }
+}
+
+type Lanes<T, W> = Mutex<Vec<Arc<Lane<Actor<T, W>>>>>;
+
+/// Threads and tasks that wait for processes. They live as long as the session.
+pub struct Crew<T: Target, W: Word> {
+    target: T,
+    threads: Lanes<T, W>,
+    tasks: Lanes<T, W>,
+    handles: Mutex<Vec<JoinHandle<()>>>,
+    executor: OnceLock<Arc<dyn Executor>>,
+}
+
+impl<T: Target, W: Word> Crew<T, W> {
+    /// Nobody yet.
+    pub fn new(target: T) -> Arc<Self> {
+        Arc::new(Crew {
+            target,
+            threads: Mutex::default(),
+            tasks: Mutex::default(),
+            handles: Mutex::default(),
+            executor: OnceLock::new(),
+        })
+    }
+
+    fn thread_lane(&self, number: usize) -> Result<Arc<Lane<Actor<T, W>>>, std::io::Error> {
+        let mut lanes = lock(&self.threads);
+        while lanes.len() <= number {
+            let lane: Arc<Lane<Actor<T, W>>> = Arc::default();
+            let own = lane.clone();
+            let builder = std::thread::Builder::new().name(format!("lane-{}", lanes.len()));
+            let handle = builder.spawn(move || {
+                while let Some(actor) = own.take() {
+                    run_on_thread(actor);
+                }
+            })?;
+            lock(&self.handles).push(handle);
+            lanes.push(lane);
+        }
+        Ok(lanes[number].clone())
+    }
+
+    fn task_lane(&self, number: usize) -> Result<Arc<Lane<Actor<T, W>>>, std::io::Error> {
+        let executor = match self.executor.get() {
+            Some(executor) => executor.clone(),
+            None => {
+                let started = self.target.executor()?;
+                self.executor.get_or_init(|| started).clone()
+            }
+        };
+        let mut lanes = lock(&self.tasks);
+        while lanes.len() <= number {
+            let lane: Arc<Lane<Actor<T, W>>> = Arc::default();
+            let own = lane.clone();
+            executor.spawn(Box::pin(async move {
+                while let Some(actor) = own.take_task().await {
+                    let job = actor.instance().job.clone();
+                    if let Err(message) = catching(by_task::drive(actor)).await {
+                        job.give_up(Trouble::Panicked(message));
+                    }
+                }
+            }));
+            lanes.push(lane);
+        }
+        Ok(lanes[number].clone())
+    }
+
+    /// Ends all threads and tasks; waits for them unless some are stuck.
+    pub fn dismiss(&self, are_stuck: bool) {
+        let lanes = [&self.threads, &self.tasks];
+        lanes.into_iter().for_each(|lanes| lock(lanes).iter().for_each(|lane| lane.end()));
+        if are_stuck {
+            return;
+        }
+        for handle in lock(&self.handles).drain(..) {
+            let _ = handle.join();
+        }
+        self.executor.get().into_iter().for_each(|executor| executor.stop());
+    }
+}
+
+/// Runs a process on this thread; a panic of the target ends the job, not the thread.
+pub fn run_on_thread<T: Target, W: Word>(actor: Actor<T, W>) {
+    let job = actor.instance().job.clone();
+    let driven = catch_unwind(AssertUnwindSafe(|| by_thread::drive(actor)));
+    if let Err(panic) = driven {
+        job.give_up(Trouble::Panicked(message_of(&*panic)));
+    }
+}

@@ -1,0 +1,220 @@
+//! One run of a program: its channels, what its processes saw, and how many are left.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::cell::Cell;
+use super::crew::Job;
+use super::executor::lock;
+use super::payload::{Ledger, Word};
+use super::plan::{At, Open};
+use super::random::Random;
+use super::record::{Event, Path, Record};
+use super::target::Target;
+
+/// The place of a process that has finished.
+const FINISHED: u32 = u32::MAX;
+
+/// What one process has seen, and where it is: readable while it runs or hangs.
+#[derive(Debug)]
+pub struct Account {
+    /// Its place in the tree of processes.
+    pub path: Path,
+    /// Its number within the instance, from 1.
+    pub number: u32,
+    events: Mutex<Vec<Event>>,
+    at: AtomicU32,
+}
+
+impl Account {
+    /// Notes an event.
+    pub fn saw(&self, event: Event) {
+        lock(&self.events).push(event.normalised());
+    }
+
+    /// Notes where the process waits.
+    pub fn stands_at(&self, at: At) {
+        self.at.store(at.0, Ordering::Relaxed);
+    }
+
+    /// Notes that it has finished.
+    pub fn finish(&self) {
+        self.at.store(FINISHED, Ordering::Release);
+    }
+
+    /// Where it is, if it has not finished.
+    pub fn stuck_at(&self) -> Option<At> {
+        let at = self.at.load(Ordering::Acquire);
+        (at != FINISHED).then_some(At(at))
+    }
+}
+
+/// Instances that are started together, and the one who waits for their end.
+#[derive(Debug, Default)]
+pub struct Batch {
+    live: AtomicUsize,
+    gate: AtomicBool,
+    over: Mutex<()>,
+    ended: Condvar,
+}
+
+impl Batch {
+    /// A batch whose processes wait until [`Batch::open`] if `is_gated`.
+    pub fn new(is_gated: bool) -> Batch {
+        Batch { gate: AtomicBool::new(!is_gated), ..Batch::default() }
+    }
+
+    /// Lets the processes begin.
+    pub fn open(&self) {
+        self.gate.store(true, Ordering::Release);
+    }
+
+    /// May processes begin?
+    pub fn is_open(&self) -> bool {
+        self.gate.load(Ordering::Acquire)
+    }
+
+    /// One more process is under way.
+    pub fn enter(&self) {
+        self.live.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A process has ended.
+    pub fn leave(&self) {
+        if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.wake();
+        }
+    }
+
+    /// Wakes who waits for the end.
+    pub fn wake(&self) {
+        drop(lock(&self.over));
+        self.ended.notify_all();
+    }
+
+    /// Waits for the last process, or until `is_given_up`.
+    pub fn wait(&self, is_given_up: impl Fn() -> bool) {
+        for _ in 0..100 {
+            if self.live.load(Ordering::Acquire) == 0 {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+        let mut guard = lock(&self.over);
+        while self.live.load(Ordering::Acquire) > 0 && !is_given_up() {
+            let patience = Duration::from_millis(50);
+            let waited = self.ended.wait_timeout(guard, patience);
+            guard = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// One run.
+pub struct Instance<T: Target, W: Word> {
+    /// Its number within the job.
+    pub number: u64,
+    /// What it is a run of.
+    pub job: Arc<Job<T, W>>,
+    /// Those it was started with.
+    pub batch: Arc<Batch>,
+    /// Where its messages are entered.
+    pub ledger: &'static Ledger,
+    /// Do processes keep ends of their own?
+    pub keeps_ends: bool,
+    /// Is a channel closed by the crate's own operation, where there is one?
+    pub closes_by_operation: bool,
+    cells: Mutex<Vec<Arc<Cell<T, W>>>>,
+    accounts: Mutex<Vec<Arc<Account>>>,
+    arrivals: AtomicU64,
+}
+
+impl<T: Target, W: Word> Instance<T, W> {
+    /// A run that has not begun.
+    pub fn new(
+        number: u64,
+        job: Arc<Job<T, W>>,
+        batch: Arc<Batch>,
+        ledger: &'static Ledger,
+    ) -> Self {
+        let mut random = Random::new(job.options.seed, number, &[u32::MAX]);
+        let (keeps_ends, closes_by_operation) = (random.below(2) == 0, random.below(2) == 0);
+        Instance {
+            number,
+            job,
+            batch,
+            ledger,
+            keeps_ends,
+            closes_by_operation,
+            cells: Mutex::default(),
+            accounts: Mutex::default(),
+            arrivals: AtomicU64::new(0),
+        }
+    }
+
+    /// A new channel; its number.
+    pub fn open(&self, open: &Open) -> u32 {
+        let cell = Arc::new(Cell::new(&self.job.target, open));
+        let mut cells = lock(&self.cells);
+        cells.push(cell);
+        (cells.len() - 1) as u32
+    }
+
+    /// The channel with this number.
+    pub fn cell(&self, number: u32) -> Option<Arc<Cell<T, W>>> {
+        lock(&self.cells).get(number as usize).cloned()
+    }
+
+    /// A new process enters.
+    pub fn enter(&self, path: Path) -> Arc<Account> {
+        self.batch.enter();
+        let mut accounts = lock(&self.accounts);
+        let number = accounts.len() as u32 + 1;
+        let (events, at) = (Mutex::default(), AtomicU32::new(0));
+        let account = Arc::new(Account { path, number, events, at });
+        accounts.push(account.clone());
+        account
+    }
+
+    /// Lines two processes up before an operation: waits a moment for the other one of a pair.
+    pub fn line_up(&self) {
+        const ROUNDS: u32 = 150;
+        let ticket = self.arrivals.fetch_add(1, Ordering::AcqRel);
+        for _ in 0..ROUNDS {
+            if self.arrivals.load(Ordering::Acquire) > (ticket | 1) {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Processes that have not finished, and where they are.
+    pub fn stuck(&self) -> Vec<(Path, At)> {
+        let accounts = lock(&self.accounts);
+        let mut stuck: Vec<(Path, At)> = accounts
+            .iter()
+            .filter_map(|account| Some((account.path.clone(), account.stuck_at()?)))
+            .collect();
+        stuck.sort_by(|one, other| one.0.cmp(&other.0));
+        stuck
+    }
+
+    /// What has been seen so far.
+    pub fn record(&self) -> Record {
+        let accounts = lock(&self.accounts);
+        let finished = accounts.iter().all(|account| account.stuck_at().is_none());
+        let mut processes: Vec<(Path, Vec<Event>)> = accounts
+            .iter()
+            .map(|account| (account.path.clone(), lock(&account.events).clone()))
+            .filter(|(_, events)| !events.is_empty())
+            .collect();
+        processes.sort_by(|one, other| one.0.cmp(&other.0));
+        Record { processes, finished }
+    }
+
+    /// Drops all channels. Nobody holds an end any more when all processes have finished.
+    pub fn clear(&self) {
+        let cells = std::mem::take(&mut *lock(&self.cells));
+        drop(cells);
+    }
+}

@@ -1,0 +1,26 @@
+//! Everything that executes: a plan, its interpreter, threads and tasks, repetition, the wire.
+//!
+//! These files use nothing but std, because they are also compiled, together with one file of
+//! [`crate::targets`], into small programs for other versions of a crate
+//! ([`crate::harness_source`]).
+
+pub mod actor;
+pub mod by_task;
+pub mod by_thread;
+pub mod cell;
+pub mod crew;
+pub mod executor;
+pub mod instance;
+pub mod lane;
+pub mod payload;
+pub mod plan;
+pub mod process;
+pub mod random;
+pub mod record;
+pub mod runner;
+pub mod session;
+pub mod target;
+pub mod text;
+pub mod watch;
+pub mod wire;
+pub mod worker;
