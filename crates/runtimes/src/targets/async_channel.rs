@@ -20,7 +20,7 @@ impl Target for AsyncChannel {
     /// all `Sender`s or all `Receiver`s are dropped, the channel becomes closed. When a channel is
     /// closed, no more messages can be sent, but remaining messages can still be received." · "The
     /// channel can also be closed manually by calling `Sender::close()` or `Receiver::close()`." ·
-    /// `send_blocking`, `recv_blocking`: for "non-asynchronous" contexts; threads have neither
+    /// `send_blocking`, `recv_blocking`: for non-asynchronous contexts; threads have neither
     /// select nor timeouts. · A future owns its message until it is in the queue, and an operation
     /// that was notified and dropped notifies another one.
     fn contract(&self, flavour: Flavour) -> Option<Contract> {

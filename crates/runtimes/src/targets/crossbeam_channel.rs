@@ -25,8 +25,8 @@ impl Target for CrossbeamChannel {
     /// Disconnection: "When all senders or all receivers associated with a channel get dropped, the
     /// channel becomes disconnected. No more messages can be sent, but any remaining messages can
     /// still be received." · `Select`: "allows you to define a set of channel operations, wait until
-    /// any one of them becomes ready, and finally execute it"; "The same operation can be added
-    /// multiple times" is implied by its indices. · `send_timeout`, `recv_timeout`: give the message
+    /// any one of them becomes ready, and finally execute it"; The same operation can be added
+    /// multiple times is implied by its indices. · `send_timeout`, `recv_timeout`: give the message
     /// back, or leave it.
     fn contract(&self, flavour: Flavour) -> Option<Contract> {
         (flavour == Flavour::Threads).then_some(Contract::ALL)

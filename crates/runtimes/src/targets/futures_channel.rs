@@ -22,9 +22,9 @@ pub struct FuturesUnbounded;
 #[derive(Clone, Default)]
 pub struct FuturesBounded;
 
-/// What both promise. "Like the `std::sync::mpsc`"; "A multi-producer, single-consumer queue for
-/// sending values across asynchronous tasks." · "If the corresponding receiver is dropped, … sends
-/// fail"; "the receiver's stream ends when all senders are gone". · `close_channel`: "Closes this
+/// What both promise. Like the `std::sync::mpsc`; "A multi-producer, single-consumer queue for
+/// sending values across asynchronous tasks." · If the corresponding receiver is dropped, … sends
+/// fail; the receiver's stream ends when all senders are gone. · `close_channel`: "Closes this
 /// channel from the sender side, preventing any new messages." · `Stream::poll_next` and
 /// `poll_ready` keep nothing when they are pending, so dropping a future loses nothing.
 const PROMISE: Contract = Contract {

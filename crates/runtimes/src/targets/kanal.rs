@@ -45,10 +45,10 @@ impl Target for Kanal {
     type Sender<W: Word> = Sender<W>;
     type Receiver<W: Word> = Receiver<W>;
 
-    /// "The fast sync and async channel that Rust deserves": "Kanal library has different
-    /// implementations … multi-producer and multi-consumer", "can be used to send messages from sync
-    /// to async context and the reverse". · `bounded`: "if size is set to 0, it's a rendezvous
-    /// channel". · Ends: `ReceiveError::SendClosed`: "all sender instances are dropped and the
+    /// "The fast sync and async channel that Rust deserves": Kanal library has different
+    /// implementations … multi-producer and multi-consumer, can be used to send messages from sync
+    /// to async context and the reverse. · `bounded`: if size is set to 0, it's a rendezvous
+    /// channel. · Ends: `ReceiveError::SendClosed`: "all sender instances are dropped and the
     /// channel is closed from the send side". `close` empties the queue, so it is not used. ·
     /// `AsyncReceiver::recv`: "if a `ReceiveFuture` is dropped exactly at the time when new data is
     /// written to the channel, it may result in the loss of the received value", "constructs such as

@@ -41,9 +41,9 @@ impl Target for TokioMpsc {
     /// `channel`: "The channel will buffer up to the provided number of messages", no rendezvous. ·
     /// "When all `Sender` handles have been dropped, it is no longer possible to send values into
     /// the channel", `recv`: "returns `None` if the channel has been closed and there are no
-    /// remaining messages". · `recv`, "Cancel safety: This method is cancel safe. If `recv` is used
+    /// remaining messages". · `recv`, Cancel safety: This method is cancel safe. If `recv` is used
     /// as the event in a `tokio::select!` statement and some other branch completes first, it is
-    /// guaranteed that no messages were received on this channel." · `send`, "Cancel safety: … it is
+    /// guaranteed that no messages were received on this channel. · `send`, "Cancel safety: … it is
     /// guaranteed that the message was not sent." · A select polls such futures; one receiver cannot
     /// be borrowed for two of them.
     ///
