@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the one room that prints")]
 
 mod commands;
+mod duration;
 mod interrupt;
 mod progress;
 mod settings;
@@ -12,6 +13,7 @@ mod ui;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use strait_toolchain::Entry;
 
 use crate::ui::{Color, Status, Ui};
 
@@ -46,10 +48,20 @@ struct Global {
 enum Command {
     Explore(commands::explore::ExploreArgs),
     Gen(commands::r#gen::GenArgs),
+    Fuzz(commands::fuzz::FuzzArgs),
+    Targets(commands::targets::TargetsArgs),
+    Replay(commands::replay::ReplayArgs),
+    Reduce(commands::reduce::ReduceArgs),
+    Report(commands::report::ReportArgs),
     Completions(commands::completions::CompletionsArgs),
 }
 
 fn main() -> ExitCode {
+    match strait_toolchain::entry(std::env::args_os()) {
+        Entry::Person => {}
+        Entry::Worker(arguments) => return strait_fuzz::worker_main(&arguments),
+        Entry::Done(code) => return code,
+    }
     let cli: Cli = match settings::parse() {
         Ok(cli) => cli,
         Err(failure) => return failure.report(),
@@ -58,6 +70,11 @@ fn main() -> ExitCode {
     let result = match &cli.command {
         Command::Explore(arguments) => arguments.run(&ui),
         Command::Gen(arguments) => arguments.run(&ui),
+        Command::Fuzz(arguments) => arguments.run(&ui),
+        Command::Targets(arguments) => arguments.run(&ui),
+        Command::Replay(arguments) => arguments.run(&ui),
+        Command::Reduce(arguments) => arguments.run(&ui),
+        Command::Report(arguments) => arguments.run(&ui),
         Command::Completions(arguments) => arguments.run(),
     };
     match result {

@@ -22,6 +22,15 @@ const FRAME: Duration = Duration::from_millis(100);
 /// Between two lines elsewhere.
 const INTERVAL: Duration = Duration::from_secs(10);
 
+/// Work that can say how far it is.
+pub trait Telling: Send {
+    /// How much is done, of how much; `None` when the end is not known.
+    fn place(&self) -> Option<(u64, u64)>;
+
+    /// Everything else, in a line.
+    fn line(&self, elapsed: Duration) -> String;
+}
+
 /// What is counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Quantity {
@@ -51,26 +60,46 @@ impl Manner {
     }
 }
 
+/// A quantity and its counter.
+struct Counted {
+    quantity: Quantity,
+    count: Arc<AtomicU64>,
+}
+
+impl Telling for Counted {
+    fn place(&self) -> Option<(u64, u64)> {
+        Some((self.count.load(Ordering::Relaxed), self.quantity.all?))
+    }
+
+    fn line(&self, elapsed: Duration) -> String {
+        told(self.count.load(Ordering::Relaxed), self.quantity, elapsed)
+    }
+}
+
 /// Tells how far the work is for as long as it lives.
 pub struct Progress {
     count: Arc<AtomicU64>,
-    /// The thread that tells; it ends when the sender is gone.
-    reporter: Option<(Sender<()>, JoinHandle<()>)>,
+    /// The thread that tells; it ends when the sender is gone. What is sent is said at once.
+    reporter: Option<(Sender<String>, JoinHandle<()>)>,
+    quiet: bool,
 }
 
 impl Progress {
     /// Begins to tell. Once `stop` is set, the line says that the work is about to end.
     pub fn start(ui: &Ui, quantity: Quantity, stop: &Arc<AtomicBool>) -> Progress {
         let count = Arc::new(AtomicU64::new(0));
+        let counted = Counted { quantity, count: Arc::clone(&count) };
+        let mut progress = Progress::of(ui, Box::new(counted), stop);
+        progress.count = count;
+        progress
+    }
+
+    /// Begins to tell about work that has its own words.
+    pub fn of(ui: &Ui, telling: Box<dyn Telling>, stop: &Arc<AtomicBool>) -> Progress {
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let terminal = std::io::stderr().is_terminal() && !dumb;
         let manner = Manner::choose(ui.quiet, ui.json, terminal);
-        let view = View {
-            quantity,
-            count: Arc::clone(&count),
-            stop: Arc::clone(stop),
-            started: Instant::now(),
-        };
+        let view = View { telling, stop: Arc::clone(stop), started: Instant::now() };
         let reporter = (manner != Manner::Silent).then(|| {
             let (sender, end) = channel();
             let tell = move || match manner {
@@ -79,7 +108,18 @@ impl Progress {
             };
             (sender, std::thread::spawn(tell))
         });
-        Progress { count, reporter }
+        Progress { count: Arc::default(), reporter, quiet: ui.quiet }
+    }
+
+    /// Says something beside the moving line, on stderr.
+    pub fn say(&self, text: impl Into<String>) {
+        let text = text.into();
+        match &self.reporter {
+            // The thread only draws and writes: if it is gone, so is stderr.
+            Some((sender, _)) => drop(sender.send(text)),
+            None if !self.quiet => say(text),
+            None => {}
+        }
     }
 
     /// The counter that the work moves.
@@ -100,49 +140,54 @@ impl Drop for Progress {
 
 /// What the reporting thread sees.
 struct View {
-    quantity: Quantity,
-    count: Arc<AtomicU64>,
+    telling: Box<dyn Telling>,
     stop: Arc<AtomicBool>,
     started: Instant,
 }
 
 impl View {
-    fn draw(&self, end: &Receiver<()>) {
-        if ends_within(end, PATIENCE) {
+    fn draw(&self, inbox: &Receiver<String>) {
+        if !wait(inbox, PATIENCE, &mut |text| say(text)) {
             return;
         }
-        let bar = match self.quantity.all {
-            Some(all) => ProgressBar::new(all).with_style(style("{bar:20} {wide_msg}")),
+        let bar = match self.telling.place() {
+            Some((_, all)) => ProgressBar::new(all).with_style(style("{bar:20} {wide_msg}")),
             None => ProgressBar::no_length().with_style(style("{spinner} {wide_msg}")),
         };
         bar.set_draw_target(ProgressDrawTarget::stderr());
         loop {
-            bar.set_position(self.count.load(Ordering::Relaxed));
+            bar.set_position(self.telling.place().map_or(0, |(done, _)| done));
             bar.set_message(self.text());
             bar.tick();
-            if ends_within(end, FRAME) {
+            if !wait(inbox, FRAME, &mut |text| bar.println(text)) {
                 break;
             }
         }
         bar.finish_and_clear();
     }
 
-    fn write_lines(&self, end: &Receiver<()>) {
-        while !ends_within(end, INTERVAL) {
+    fn write_lines(&self, inbox: &Receiver<String>) {
+        while wait(inbox, INTERVAL, &mut |text| say(text)) {
             say(self.text());
         }
     }
 
     fn text(&self) -> String {
-        let count = self.count.load(Ordering::Relaxed);
-        let text = told(count, self.quantity, self.started.elapsed());
+        let text = self.telling.line(self.started.elapsed());
         if self.stop.load(Ordering::Relaxed) { format!("stopping, {text}") } else { text }
     }
 }
 
-/// Waits so long; is the work done by then?
-fn ends_within(end: &Receiver<()>, time: Duration) -> bool {
-    end.recv_timeout(time) != Err(RecvTimeoutError::Timeout)
+/// Waits so long and passes on what comes meanwhile; `false` when the work is done.
+fn wait(inbox: &Receiver<String>, time: Duration, pass: &mut dyn FnMut(String)) -> bool {
+    let end = Instant::now() + time;
+    loop {
+        match inbox.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            Ok(text) => pass(text),
+            Err(RecvTimeoutError::Timeout) => return true,
+            Err(RecvTimeoutError::Disconnected) => return false,
+        }
+    }
 }
 
 fn style(template: &str) -> ProgressStyle {
@@ -159,7 +204,7 @@ fn told(count: u64, quantity: Quantity, elapsed: Duration) -> String {
 }
 
 /// `5 s`, `1 min 05 s`, `2 h 07 min`.
-fn duration(time: Duration) -> String {
+pub fn duration(time: Duration) -> String {
     let seconds = time.as_secs();
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds} s"),

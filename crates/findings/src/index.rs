@@ -49,6 +49,17 @@ const TABLES: &str = "
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CampaignId(pub(crate) i64);
 
+/// What a campaign was begun with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// Its seed.
+    pub seed: u64,
+    /// The version of the generator.
+    pub generator_version: u32,
+    /// Whatever else decides what an index means.
+    pub settings: String,
+}
+
 /// What was done with one version of a target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Total {
@@ -256,6 +267,20 @@ impl Index {
                 programs: unsigned(row, 3)?,
             })
         })
+    }
+
+    /// The campaign that was begun last.
+    pub(crate) fn last_campaign(&self) -> Result<Option<Known>, Error> {
+        let question =
+            "SELECT seed, generator_version, settings FROM campaigns ORDER BY id DESC LIMIT 1";
+        let known = self.rows(question, [], |row| {
+            Ok(Known {
+                seed: row.get::<_, i64>(0)?.cast_unsigned(),
+                generator_version: row.get(1)?,
+                settings: row.get(2)?,
+            })
+        })?;
+        Ok(known.into_iter().next())
     }
 
     /// Number, seed and active time of each campaign.

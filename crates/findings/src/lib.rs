@@ -17,7 +17,7 @@ mod text;
 pub use directory::{FINDINGS, attach, read};
 pub use error::Error;
 pub use group::{fault, normalise};
-pub use index::{CampaignId, INDEX, Total};
+pub use index::{CampaignId, INDEX, Known, Total};
 pub use kind::Kind;
 pub use model::{Discovery, FORMAT, Finding};
 pub use ranges::Ranges;

@@ -11,7 +11,7 @@ use crate::clock;
 use crate::directory::{self, FINDINGS, REPRODUCE};
 use crate::error::Error;
 use crate::group;
-use crate::index::{CampaignId, Index, Total};
+use crate::index::{CampaignId, Index, Known, Total};
 use crate::model::{Discovery, FORMAT, Finding};
 use crate::ranges::Ranges;
 use crate::reconcile::{self, Recovery};
@@ -129,6 +129,11 @@ impl Store {
         let before = self.index.active(id)?;
         self.taken_up.entry(id).or_insert((Instant::now(), before));
         Ok(id)
+    }
+
+    /// What the campaign that was begun last in this folder was begun with.
+    pub fn last_campaign(&self) -> Result<Option<Known>, Error> {
+        self.index.last_campaign()
     }
 
     /// How long a campaign has run, all its sessions together.

@@ -16,6 +16,8 @@ pub enum Purpose {
     Attempt(u32),
     /// The n-th mutant of the program.
     Mutant(u32),
+    /// How the program is run.
+    Run,
 }
 
 impl Purpose {
@@ -24,6 +26,7 @@ impl Purpose {
             Purpose::Program => [0, 0],
             Purpose::Attempt(number) => [1, number],
             Purpose::Mutant(number) => [2, number],
+            Purpose::Run => [3, 0],
         }
     }
 }

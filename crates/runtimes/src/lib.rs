@@ -21,7 +21,7 @@ pub use harness::target::{Contract, Flavour};
 pub use harness::watch::Watch;
 pub use harness::wire::{JobLine, Report};
 pub use harness::worker::{Finished, serve};
-pub use lower::lower;
+pub use lower::{lower, lower_with_places};
 pub use observe::observation;
 pub use registry::{TARGETS, TEST_TARGETS, TargetInfo, capabilities, target};
 pub use source::{HarnessSource, harness_source};

@@ -4,7 +4,7 @@
 use strait_calculus::ast::{
     BinaryOp, Block, Capacity, CaseOp, Expr, ExprKind, StmtKind, Type, UnaryOp,
 };
-use strait_calculus::{FuncId, Idx, Program, VarId};
+use strait_calculus::{FuncId, Idx, Program, Span, VarId};
 
 use crate::error::Error;
 use crate::fate::Fates;
@@ -13,12 +13,19 @@ use crate::harness::plan::{At, Instruction, Kind, Plan, Slot, Value};
 
 /// Lowers a checked program.
 pub fn lower(program: &Program) -> Result<Plan, Error> {
+    lower_with_places(program).map(|(plan, _)| plan)
+}
+
+/// Lowers a checked program, and says for each instruction which statement it comes from.
+pub fn lower_with_places(program: &Program) -> Result<(Plan, Vec<Span>), Error> {
     let fates = Fates::of(program);
     let mut lowering = Lowering {
         program,
         fates: &fates,
         function: program.main,
         instructions: Vec::new(),
+        places: Vec::new(),
+        place: Span::NONE,
         loops: Vec::new(),
         spawned: Vec::new(),
     };
@@ -27,8 +34,8 @@ pub fn lower(program: &Program) -> Result<Plan, Error> {
         functions.push(lowering.function(id)?);
     }
     let main = u16::try_from(program.main.position()).map_err(|_| Error::TooLarge)?;
-    let instructions = lowering.instructions;
-    Ok(Plan { functions, main, instructions })
+    let Lowering { instructions, places, .. } = lowering;
+    Ok((Plan { functions, main, instructions }, places))
 }
 
 struct Lowering<'a> {
@@ -36,6 +43,10 @@ struct Lowering<'a> {
     fates: &'a Fates,
     function: FuncId,
     instructions: Vec<Instruction>,
+    /// Where each instruction comes from.
+    places: Vec<Span>,
+    /// The statement at hand.
+    place: Span,
     /// For each enclosing loop: its start, and the jumps out of it that still need a target.
     loops: Vec<(At, Vec<At>)>,
     /// Spawned blocks of this function that are still to be lowered.
@@ -71,6 +82,7 @@ impl<'a> Lowering<'a> {
     fn emit(&mut self, instruction: Instruction) -> At {
         let at = self.here();
         self.instructions.push(instruction);
+        self.places.push(self.place);
         at
     }
 
@@ -90,7 +102,10 @@ impl<'a> Lowering<'a> {
     }
 
     fn block(&mut self, block: &'a Block) -> Result<(), Error> {
-        block.statements.iter().try_for_each(|statement| self.statement(&statement.kind))
+        block.statements.iter().try_for_each(|statement| {
+            self.place = statement.span;
+            self.statement(&statement.kind)
+        })
     }
 
     fn statement(&mut self, statement: &'a StmtKind) -> Result<(), Error> {

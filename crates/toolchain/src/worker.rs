@@ -191,8 +191,13 @@ impl Worker {
     pub fn send(&mut self, job: &str, patience: Duration) -> Result<(), Error> {
         self.sent = Some(job.to_owned());
         self.announced = None;
-        let line = format!("{}\n", job.replace('\n', " "));
-        match self.input.write(line.as_bytes(), Some(patience)) {
+        self.send_lines(&format!("{}\n", job.replace('\n', " ")), patience)
+    }
+
+    /// Sends text as it is: for a protocol with jobs of several lines, whose answers name the job
+    /// they belong to. Nothing is remembered of it for [`culprit`](Self::culprit).
+    pub fn send_lines(&mut self, text: &str, patience: Duration) -> Result<(), Error> {
+        match self.input.write(text.as_bytes(), Some(patience)) {
             Err(error) if is_not_yet(&error) => {
                 let program = self.spec.program.as_deref().unwrap_or(self.launcher.program());
                 Err(Error::WorkerIsDeaf { program: program.to_owned(), waited: patience })

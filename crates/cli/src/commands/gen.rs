@@ -11,6 +11,7 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use strait_calculus::{Program, Verdict, print};
+use strait_emit::{Language, emit};
 use strait_generate::{
     Capabilities, Config, DEFAULT_SIZE, Explorer, Generated, Generator, Heuristic, Label, Mutant,
     Stats, Weights, mutant, operations,
@@ -78,6 +79,37 @@ enum Format {
     Strait,
     /// The tree of the program
     Json,
+    /// Go
+    Go,
+    /// Kotlin with kotlinx.coroutines
+    Kotlin,
+    /// Crystal
+    Crystal,
+    /// Flix
+    Flix,
+    /// Rust with crossbeam-channel
+    Rust,
+}
+
+impl Format {
+    /// The language, if it is one of others.
+    fn language(self) -> Option<Language> {
+        match self {
+            Format::Strait | Format::Json => None,
+            Format::Go => Some(Language::Go),
+            Format::Kotlin => Some(Language::Kotlin),
+            Format::Crystal => Some(Language::Crystal),
+            Format::Flix => Some(Language::Flix),
+            Format::Rust => Some(Language::Rust),
+        }
+    }
+
+    fn extension(self) -> &'static str {
+        match self {
+            Format::Json => "json",
+            other => other.language().map_or("strait", Language::extension),
+        }
+    }
 }
 
 /// What is to be done: the arguments after every check.
@@ -160,7 +192,16 @@ impl GenArgs {
                 bail!("--allow does not know `{name}`; it knows all, {}", names.join(", "));
             }
         }
-        Ok(capabilities)
+        let Some(language) = self.format.language() else { return Ok(capabilities) };
+        let within = language.restrict(&capabilities);
+        let lacks = |name: &&String| {
+            let mut wanted = within.clone();
+            *name != "all" && wanted.set(name, true).is_some() && wanted != within
+        };
+        if let Some(name) = self.allow.iter().find(lacks) {
+            bail!("{} programs cannot have `{name}`; leave it out of --allow", language.title());
+        }
+        Ok(within)
     }
 }
 
@@ -250,6 +291,7 @@ impl Plan<'_> {
             let body = match arguments.format {
                 Format::Strait => ("source", json!(print(&item.program))),
                 Format::Json => ("program", serde_json::to_value(&item.program)?),
+                _ => ("source", json!(self.text(&item)?)),
             };
             documents.push(with(item.facts, body.0, body.1));
         } else {
@@ -259,10 +301,7 @@ impl Plan<'_> {
     }
 
     fn write(&self, folder: &Path, item: &Item) -> anyhow::Result<PathBuf> {
-        let extension = match self.arguments.format {
-            Format::Strait => "strait",
-            Format::Json => "json",
-        };
+        let extension = self.arguments.format.extension();
         let path = folder.join(format!("{}.{extension}", item.name));
         std::fs::write(&path, self.text(item)?)
             .with_context(|| format!("cannot write {}", path.display()))?;
@@ -270,9 +309,13 @@ impl Plan<'_> {
     }
 
     fn text(&self, item: &Item) -> anyhow::Result<String> {
+        if let Some(language) = self.arguments.format.language() {
+            let source = emit(language, &item.program)?;
+            return Ok(format!("{} {}\n{source}", language.comment(), item.heading));
+        }
         Ok(match self.arguments.format {
             Format::Strait => format!("// {}\n{}", item.heading, print(&item.program)),
-            Format::Json => format!("{}\n", serde_json::to_string(&item.program)?),
+            _ => format!("{}\n", serde_json::to_string(&item.program)?),
         })
     }
 }

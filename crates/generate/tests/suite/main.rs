@@ -3,6 +3,7 @@
 mod effects_terminate;
 mod engines;
 mod evidence;
+mod explained;
 mod golden;
 mod mutants;
 mod programs;

@@ -1,0 +1,234 @@
+//! `strait fuzz`: a campaign against channel runtimes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::Context;
+use clap::Args;
+use strait_findings::{Discovery, Recorded, Recovery, Store, report};
+use strait_fuzz::{Begun, Bounds, Campaign, Counters, Lane, Lanes, Request, begin};
+use strait_toolchain::Launcher;
+
+use crate::commands::fuzz_summary::Summary;
+use crate::duration;
+use crate::interrupt;
+use crate::progress::{Progress, Telling};
+use crate::ui::{Paint, Status, Ui, grouped};
+
+/// The time of a campaign that says nothing about its end.
+const DEFAULT_TIME: Duration = Duration::from_secs(60);
+/// The report's name in the campaign's folder.
+pub const REPORT: &str = "report.html";
+/// Seeds that we choose are short enough to be typed.
+const SEEDS: u128 = 1_000_000_000;
+
+/// Catch channel runtimes lying, hanging or crashing
+#[derive(Args)]
+#[command(after_help = "\
+Without TARGET every channel crate that is built in is fuzzed; `strait targets` lists them.
+Other versions are built with your cargo: crossbeam-channel@0.5.14, kanal@0.1.0-pre1, or a range \
+flume@0.10.0..0.12.0, which ends with a table of versions and what was found in them.
+Exit codes: 0 nothing found, 1 something found, 2 the command line, the folder or the machine is \
+in the way.")]
+pub struct FuzzArgs {
+    /// What to fuzz: NAME, NAME@VERSION or NAME@FROM..TO [default: all that is built in]
+    #[arg(value_name = "TARGET")]
+    targets: Vec<String>,
+    /// Which family of programs [default: another one each time]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Programs a target
+    #[arg(long, value_name = "K")]
+    count: Option<u64>,
+    /// How long, such as 90s, 10m, 1h30m [default: 1m unless --count is given]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    time: Option<Duration>,
+    /// Worker processes at once [default: one a core]
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Folder for what is found
+    #[arg(long, value_name = "DIR", default_value = "strait-out")]
+    out: PathBuf,
+    /// Go on with the campaign in that folder
+    #[arg(long)]
+    resume: bool,
+}
+
+impl FuzzArgs {
+    pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
+        let stop = interrupt::flag_for(ui)?;
+        let launcher = Launcher::this_program()?;
+        let mut store = Store::open(&self.out)?;
+        tell_recovery(ui, store.recovery());
+        let begun = begin(&mut store, &self.out, &self.request(), some_seed())?;
+        let mut lanes = Lanes::new(&launcher, Arc::clone(&stop));
+        let fuzzed = match begun.targets.as_slice() {
+            [] => Lanes::all(),
+            targets => lanes.resolve(targets, &mut |text| ui.note(text))?,
+        };
+        let counters = Arc::new(Counters::default());
+        let started = Instant::now();
+        let ended = self.campaign(ui, &stop, &launcher, &fuzzed, &begun, &counters, &mut store);
+        let seconds = started.elapsed().as_secs_f64();
+        let summary = Summary {
+            folder: &self.out,
+            seed: begun.seed,
+            lanes: &fuzzed,
+            unbuilt: &lanes.unbuilt,
+            totals: store.totals(begun.id)?,
+            findings: store.findings().cloned().collect(),
+            counters: &counters,
+            seconds,
+        };
+        store.close()?;
+        let page = ended.is_ok().then(|| write_report(&self.out)).transpose()?;
+        if ui.json && ended.is_ok() {
+            ui.document(&summary.document())?;
+        } else if !ui.json {
+            summary.show(ui, page.as_deref())?;
+        }
+        ended?;
+        Ok(if summary.findings.is_empty() { Status::Clean } else { Status::Found })
+    }
+
+    fn request(&self) -> Request {
+        let default = (self.count.is_none() && !self.resume).then_some(DEFAULT_TIME);
+        Request {
+            targets: self.targets.clone(),
+            seed: self.seed,
+            count: self.count,
+            time: self.time.or(default),
+            resume: self.resume,
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the parts of a campaign meet here and only here")]
+    fn campaign(
+        &self,
+        ui: &Ui,
+        stop: &Arc<AtomicBool>,
+        launcher: &Launcher,
+        lanes: &[Lane],
+        begun: &Begun,
+        counters: &Arc<Counters>,
+        store: &mut Store,
+    ) -> anyhow::Result<()> {
+        let bounds = Bounds {
+            seed: begun.seed,
+            count: begun.count,
+            time: begun.time,
+            jobs: self.jobs.unwrap_or_else(cores).max(1),
+        };
+        let done: u64 = store.totals(begun.id)?.iter().map(|total| total.programs).sum();
+        let telling = Told {
+            counters: Arc::clone(counters),
+            time: begun.time,
+            all: begun.count.map(|count| count.saturating_mul(lanes.len() as u64)),
+            done,
+            known: store.findings().count() as u64,
+            started: Instant::now(),
+        };
+        let progress = Progress::of(ui, Box::new(telling), stop);
+        let mut found = |recorded: &Recorded, discovery: &Discovery| {
+            let heading = ui.paint(Paint::Red, discovery.kind.as_str());
+            let place = recorded.directory.display();
+            progress.say(format!("{heading} {}\n     {place}", discovery.title));
+        };
+        let campaign = Campaign { launcher, lanes, bounds, stop, counters };
+        campaign.run(store, begun.id, &mut found)?;
+        Ok(())
+    }
+}
+
+/// What the progress line says.
+struct Told {
+    counters: Arc<Counters>,
+    time: Option<Duration>,
+    all: Option<u64>,
+    /// Programs of earlier sessions.
+    done: u64,
+    /// Findings of earlier sessions.
+    known: u64,
+    started: Instant,
+}
+
+impl Telling for Told {
+    fn place(&self) -> Option<(u64, u64)> {
+        match (self.time, self.all) {
+            (Some(time), _) => {
+                let all = time.as_millis() as u64;
+                Some(((self.started.elapsed().as_millis() as u64).min(all), all))
+            }
+            (None, Some(all)) => Some((self.done + self.counters.programs(), all)),
+            (None, None) => None,
+        }
+    }
+
+    fn line(&self, elapsed: Duration) -> String {
+        let programs = self.counters.programs();
+        let rate = (programs as f64 / elapsed.as_secs_f64().max(1e-3)) as u64;
+        let findings = self.known + self.counters.findings();
+        let left = self
+            .left(programs, rate)
+            .map(|left| format!(", {} left", crate::progress::duration(left)));
+        format!(
+            "{} programs, {} a second, {} runs, {findings} {}{}",
+            grouped(programs),
+            grouped(rate),
+            grouped(self.counters.runs()),
+            if findings == 1 { "finding" } else { "findings" },
+            left.unwrap_or_default(),
+        )
+    }
+}
+
+impl Told {
+    fn left(&self, programs: u64, rate: u64) -> Option<Duration> {
+        if let Some(time) = self.time {
+            return Some(time.saturating_sub(self.started.elapsed()));
+        }
+        let missing = self.all?.saturating_sub(self.done + programs);
+        (rate > 0).then(|| Duration::from_secs(missing / rate))
+    }
+}
+
+/// Writes the page about a folder's campaigns and returns its path.
+pub fn write_report(folder: &Path) -> anyhow::Result<PathBuf> {
+    let page = report(folder)?;
+    let path = folder.join(REPORT);
+    std::fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(path)
+}
+
+/// What an earlier run had left in disorder.
+fn tell_recovery(ui: &Ui, recovery: &Recovery) {
+    let Recovery { damaged_index, adopted, forgotten, cleaned: _, unreadable } = recovery;
+    if let Some(path) = damaged_index {
+        let path = path.display();
+        ui.note(format!("the index was damaged and is now {path}; the findings are kept, what had been executed is not known any more"));
+    }
+    if !adopted.is_empty() {
+        ui.note(format!("{} findings were taken back into the index", adopted.len()));
+    }
+    if !forgotten.is_empty() {
+        ui.note(format!(
+            "{} findings have no directory any more and are forgotten",
+            forgotten.len()
+        ));
+    }
+    for problem in unreadable {
+        ui.note(problem);
+    }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// A seed that differs from time to time.
+fn some_seed() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    ((now.as_nanos() / 1_000) % SEEDS) as u64
+}

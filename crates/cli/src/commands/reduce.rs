@@ -1,0 +1,81 @@
+//! `strait reduce`: a finding made small.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use anyhow::bail;
+use clap::Args;
+use serde_json::json;
+use strait_calculus::print;
+use strait_findings::REDUCED;
+use strait_fuzz::{Exhibit, Lanes, Reducer, keep};
+use strait_toolchain::Launcher;
+
+use crate::duration;
+use crate::interrupt;
+use crate::ui::{Status, Ui, grouped};
+
+/// Make a finding's program small
+#[derive(Args)]
+#[command(after_help = "\
+What is left out never makes the program wait for ever (that is proved), and the fault still shows \
+(that is tried). The result is put into the directory as reduced.strait; `strait replay` uses it.
+Exit codes: 0 done, 2 it could not be done or the fault does not show any more.")]
+pub struct ReduceArgs {
+    /// The finding's directory
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// How long to try
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration::parse)]
+    time: Duration,
+}
+
+impl ReduceArgs {
+    pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
+        let stop = interrupt::flag_for(ui)?;
+        let launcher = Launcher::this_program()?;
+        let mut lanes = Lanes::new(&launcher, Arc::clone(&stop));
+        let exhibit = Exhibit::open(&self.folder, &mut lanes, &mut |text| ui.note(text))?;
+        let reducer = Reducer {
+            launcher: &launcher,
+            time: self.time,
+            stop: &|| stop.load(Ordering::Relaxed),
+            tell: &|operations, tried| {
+                ui.note(format!("{operations} operations left, {tried} smaller programs tried"));
+            },
+        };
+        let Some(reduced) = reducer.reduce(&exhibit)? else {
+            bail!(
+                "the fault in {} does not show any more, so nothing can be left out; try `strait replay --time 10m` first",
+                self.folder.display()
+            );
+        };
+        keep(&self.folder, &reduced)?;
+        let path = self.folder.join(REDUCED);
+        if ui.json {
+            ui.document(&json!({
+                "before": reduced.before,
+                "after": reduced.after,
+                "tried": reduced.tried,
+                "minimal": reduced.is_minimal,
+                "failed": reduced.rerun.failed,
+                "runs": reduced.rerun.runs,
+                "file": path,
+            }))?;
+            return Ok(Status::Clean);
+        }
+        ui.raw(print(&reduced.program))?;
+        ui.line(format!(
+            "// {} operations, {} before; shows in {} of {} runs; {}",
+            reduced.after,
+            reduced.before,
+            grouped(reduced.rerun.failed),
+            grouped(reduced.rerun.runs),
+            if reduced.is_minimal { "no cut is left" } else { "time was up, more may go" },
+        ))?;
+        ui.note(format!("written to {}", path.display()));
+        Ok(Status::Clean)
+    }
+}

@@ -1,0 +1,109 @@
+//! Who runs what next: blocks of indices, from the lane that has had the least time so far, so that
+//! a slow target or one that hangs all the time does not eat the time of the others.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::time::Duration;
+
+/// Indices in a block.
+const BLOCK: u64 = 32;
+
+/// Part of a lane's work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Which lane.
+    pub lane: usize,
+    /// Which indices.
+    pub indices: Range<u64>,
+}
+
+#[derive(Debug)]
+struct Queue {
+    missing: VecDeque<Range<u64>>,
+    spent: Duration,
+    /// Blocks that were finished, and that are under way.
+    finished: u32,
+    running: u32,
+}
+
+/// What is left to do.
+#[derive(Debug)]
+pub struct Allotment {
+    queues: Vec<Queue>,
+}
+
+impl Allotment {
+    /// For each lane what is missing.
+    pub fn new(missing: impl IntoIterator<Item = Vec<Range<u64>>>) -> Self {
+        let queue = |missing: Vec<Range<u64>>| Queue {
+            missing: missing.into(),
+            spent: Duration::ZERO,
+            finished: 0,
+            running: 0,
+        };
+        Allotment { queues: missing.into_iter().map(queue).collect() }
+    }
+
+    /// The next block.
+    pub fn claim(&mut self) -> Option<Block> {
+        let waiting = self.queues.iter().enumerate().filter(|(_, queue)| !queue.missing.is_empty());
+        let (lane, _) = waiting.min_by_key(|(_, queue)| queue.expected())?;
+        let queue = &mut self.queues[lane];
+        let front = queue.missing.front_mut()?;
+        let end = front.end.min(front.start + BLOCK);
+        let indices = front.start..end;
+        front.start = end;
+        if front.is_empty() {
+            queue.missing.pop_front();
+        }
+        queue.running += 1;
+        Some(Block { lane, indices })
+    }
+
+    /// A block is done, and took so long.
+    pub fn finish(&mut self, lane: usize, spent: Duration) {
+        let queue = &mut self.queues[lane];
+        queue.spent += spent;
+        queue.finished += 1;
+        queue.running = queue.running.saturating_sub(1);
+    }
+}
+
+impl Queue {
+    /// The time it will have had when all that is under way is done.
+    fn expected(&self) -> Duration {
+        self.spent
+            + self.spent / self.finished.max(1) * self.running
+            + Duration::from_millis(u64::from(self.running))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_lanes_have_the_same_time() {
+        let mut allotment = Allotment::new([vec![0..10_000], vec![0..10_000]]);
+        let mut blocks = [0, 0];
+        for _ in 0..110 {
+            let block = allotment.claim().expect("there is more");
+            blocks[block.lane] += 1;
+            allotment.finish(block.lane, Duration::from_millis([10, 100][block.lane]));
+        }
+        assert_eq!(blocks, [100, 10]);
+    }
+
+    #[test]
+    fn every_index_is_given_out_once() {
+        let mut allotment = Allotment::new([vec![3..50, 60..61], vec![], vec![7..8]]);
+        let mut given: Vec<(usize, u64)> = Vec::new();
+        while let Some(block) = allotment.claim() {
+            given.extend(block.indices.map(|index| (block.lane, index)));
+        }
+        let expected: Vec<(usize, u64)> =
+            (3..50).chain([60]).map(|index| (0, index)).chain([(2, 7)]).collect();
+        given.sort_unstable();
+        assert_eq!(given, expected);
+    }
+}

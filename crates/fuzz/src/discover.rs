@@ -1,0 +1,296 @@
+//! From a suspicion to a discovery: what a person reads about it, what groups it with others, what
+//! a replay needs.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use strait_calculus::{Event, Observation, Program, Span, parse, print};
+use strait_findings::{Discovery, Kind};
+use strait_generate::GENERATOR_VERSION;
+use strait_runtimes::harness::plan::{At, Instruction, Op, Plan};
+use strait_runtimes::harness::record::{Path, path_name};
+use strait_runtimes::{Anomaly, Imbalance, RunOptions, lower_with_places, observation};
+use strait_toolchain::End;
+
+use crate::confirm::Confirmation;
+use crate::judge::{Fault, Suspicion};
+use crate::lane::Lane;
+use crate::seat::Death;
+use crate::work::Work;
+
+/// Words of allocators that have noticed damage. The same damage is noticed in many ways.
+const DAMAGE: [&str; 8] = [
+    "free()",
+    "malloc",
+    "double free",
+    "corrupted",
+    "invalid pointer",
+    "tcache",
+    "unsorted",
+    "munmap_chunk",
+];
+/// Signals that damaged memory ends in.
+const DAMAGING: [&str; 4] = ["SIGSEGV", "SIGBUS", "SIGILL", "SIGTRAP"];
+
+/// Everything about a fault, to be kept.
+pub fn discovery(
+    lane: &Lane,
+    seed: u64,
+    work: &Work,
+    suspicion: &Suspicion,
+    confirmation: Option<&Confirmation>,
+) -> Discovery {
+    let text = print(&work.program);
+    let source = Source::new(&text);
+    let fault = &suspicion.fault;
+    let kind = kind(fault);
+    let (title, mut explanation) = words(fault, work, &source);
+    if let Some(confirmation) = confirmation {
+        explanation.push_str(&confirmation.sentences());
+    }
+    let mut discovery = Discovery::new(kind, &lane.target, &lane.version, seed, work.index)
+        .title(format!("{}: {title}", lane.target))
+        .fingerprint(fingerprint(fault, work))
+        .program(text.as_str());
+    discovery.generator_version = GENERATOR_VERSION;
+    discovery.failed = suspicion.failed + confirmation.map_or(0, |confirmation| confirmation.again);
+    discovery.runs = suspicion.runs + confirmation.map_or(0, |confirmation| confirmation.runs);
+    discovery.explanation = explanation;
+    discovery.output = output(fault);
+    discovery.observation = seen(fault).and_then(|seen| serde_json::to_value(seen).ok());
+    discovery.details = details(&work.options, confirmation);
+    discovery
+}
+
+/// Which fault this is, without what only people read: equal for the same fault.
+pub fn identity(lane: &Lane, work: &Work, fault: &Fault) -> String {
+    Discovery::new(kind(fault), &lane.target, &lane.version, 0, 0)
+        .fingerprint(fingerprint(fault, work))
+        .id()
+}
+
+pub fn kind(fault: &Fault) -> Kind {
+    match fault {
+        Fault::Crash(_) | Fault::Panic(_) => Kind::CRASH,
+        Fault::Hang { .. } => Kind::HANG,
+        Fault::Wrong(..) | Fault::Anomaly(_) => Kind::WRONG_OUTCOME,
+    }
+}
+
+/// The program with its positions.
+struct Source<'a> {
+    text: &'a str,
+    places: Vec<Span>,
+}
+
+impl<'a> Source<'a> {
+    fn new(text: &'a str) -> Self {
+        let lowered =
+            parse(text).ok().and_then(|program: Program| lower_with_places(&program).ok());
+        Source { text, places: lowered.map(|(_, places)| places).unwrap_or_default() }
+    }
+
+    /// `line 7: x = get c`
+    fn line(&self, at: At) -> String {
+        let Some(span) = self.places.get(at.0 as usize).filter(|span| !span.is_none()) else {
+            return "somewhere".to_owned();
+        };
+        let (line, _) = span.line_column(self.text);
+        let words = self.text.lines().nth(line - 1).unwrap_or_default().trim();
+        format!("line {line}: {words}")
+    }
+}
+
+/// A title, and sentences with the evidence.
+fn words(fault: &Fault, work: &Work, source: &Source<'_>) -> (String, String) {
+    let how = format!(
+        "{} in {} style, {} messages",
+        work.options.flavour.word(),
+        work.options.style.word(),
+        work.options.payload.word()
+    );
+    match fault {
+        Fault::Crash(death) => (
+            format!("{} ({how})", died(death)),
+            format!(
+                "The process that ran the program was ended by {}.\n{}",
+                death.end,
+                if death.said.is_empty() {
+                    String::new()
+                } else {
+                    format!("It said: {}\n", death.said)
+                }
+            ),
+        ),
+        Fault::Panic(message) => {
+            (format!("panics ({how})"), format!("The target panicked: {message}\n"))
+        }
+        Fault::Hang { stuck, record } => (
+            format!("hangs ({how}): {}", waits(&work.plan, stuck)),
+            format!(
+                "Nothing moved any more, although the program ends under every schedule.\nStill waiting:\n{}Seen until then:\n{}",
+                stuck
+                    .iter()
+                    .map(|(path, at)| format!("  {:<10} {}\n", path_name(path), source.line(*at)))
+                    .collect::<String>(),
+                told(&observation(record)),
+            ),
+        ),
+        Fault::Wrong(record, evidence) => (
+            format!("{} ({how})", evidence.mischief),
+            format!(
+                "No schedule of the program gives what its processes saw: {}.\nAlready this is impossible:\n{}What was seen:\n{}",
+                evidence.mischief,
+                told(&evidence.core),
+                told(&observation(record)),
+            ),
+        ),
+        Fault::Anomaly(anomaly) => {
+            let sentence = anomaly_words(*anomaly);
+            (
+                format!("{sentence} ({how})"),
+                format!("In a run in which everything else was right, {sentence}.\n"),
+            )
+        }
+    }
+}
+
+fn died(death: &Death) -> String {
+    match (&death.end, is_damage(death)) {
+        (_, true) => format!("damages memory, {}", death.end),
+        (End::Stopped, _) => "does not answer any more".to_owned(),
+        (end, false) => format!("dies with {end}"),
+    }
+}
+
+fn is_damage(death: &Death) -> bool {
+    match &death.end {
+        End::Signalled(signal) => {
+            DAMAGING.contains(&signal.as_str())
+                || DAMAGE.iter().any(|words| death.said.contains(words))
+        }
+        _ => false,
+    }
+}
+
+fn anomaly_words(anomaly: Anomaly) -> &'static str {
+    match anomaly {
+        Anomaly::Payload(Imbalance::Leaked(_)) => "a message was never dropped",
+        Anomaly::Payload(Imbalance::DoubleDropped(_)) => "a message was dropped twice",
+        Anomaly::Payload(Imbalance::Confused) => "a message was dropped that never was one",
+        Anomaly::Refused => "a send failed although there was a receiver",
+    }
+}
+
+/// `main=7,closed`
+fn told(observation: &Observation) -> String {
+    if observation.processes.is_empty() {
+        return "  nothing\n".to_owned();
+    }
+    let process = |(name, events): (&String, &Vec<Event>)| {
+        let events: Vec<String> = events.iter().map(event).collect();
+        format!("  {name:<10} {}\n", events.join(", "))
+    };
+    observation.processes.iter().map(process).collect()
+}
+
+fn event(event: &Event) -> String {
+    match event {
+        Event::Received(value) => format!("received {value}"),
+        Event::Closed => "found the channel closed".to_owned(),
+        Event::Chose(case) => format!("chose case {case}"),
+        Event::Defaulted => "took the default".to_owned(),
+        Event::TimedOut => "timed out".to_owned(),
+        Event::Observed(value) => format!("observed {value}"),
+    }
+}
+
+fn seen(fault: &Fault) -> Option<Observation> {
+    match fault {
+        Fault::Hang { record, .. } | Fault::Wrong(record, _) => Some(observation(record)),
+        Fault::Crash(_) | Fault::Panic(_) | Fault::Anomaly(_) => None,
+    }
+}
+
+fn output(fault: &Fault) -> Vec<u8> {
+    match fault {
+        Fault::Crash(death) => death.said.clone().into_bytes(),
+        Fault::Panic(message) => message.clone().into_bytes(),
+        _ => Vec::new(),
+    }
+}
+
+/// Who waits for what, without names: `get, select of puts`.
+fn waits(plan: &Plan, stuck: &[(Path, At)]) -> String {
+    let mut operations: Vec<&'static str> =
+        stuck.iter().map(|(_, at)| operation(plan, *at)).collect();
+    operations.sort_unstable();
+    operations.dedup();
+    match operations.as_slice() {
+        [] => "nobody waits at an operation".to_owned(),
+        operations => format!("waiting at {}", operations.join(", ")),
+    }
+}
+
+fn operation(plan: &Plan, at: At) -> &'static str {
+    match plan.instructions.get(at.0 as usize) {
+        Some(Instruction::Select(select)) => {
+            let puts = select.cases.iter().filter(|case| matches!(case.op, Op::Put(..))).count();
+            match (select.is_single, puts) {
+                (true, 0) => "get",
+                (true, _) => "put",
+                (false, 0) => "select of gets",
+                (false, puts) if puts == select.cases.len() => "select of puts",
+                (false, _) => "select of both",
+            }
+        }
+        _ => "another statement",
+    }
+}
+
+/// What is the same when the fault shows again.
+fn fingerprint(fault: &Fault, work: &Work) -> String {
+    let flavour = work.options.flavour.word();
+    match fault {
+        Fault::Crash(death) if is_damage(death) => "memory is damaged".to_owned(),
+        Fault::Crash(death) => format!("{}\n{}", death.end, death.said),
+        Fault::Panic(message) => format!("panic\n{message}"),
+        Fault::Hang { stuck, .. } => format!("{flavour} {}", waits(&work.plan, stuck)),
+        Fault::Wrong(_, evidence) => format!("{flavour} {}", evidence.mischief.word()),
+        Fault::Anomaly(anomaly) => format!("{flavour} {}", anomaly_words(*anomaly)),
+    }
+}
+
+fn details(options: &RunOptions, confirmation: Option<&Confirmation>) -> BTreeMap<String, Value> {
+    let mut details = BTreeMap::from([("run".to_owned(), run_to_json(options))]);
+    if let Some(confirmation) = confirmation {
+        details.insert("confirmation".to_owned(), confirmation.to_json());
+    }
+    details
+}
+
+/// How a program was run, for a replay.
+fn run_to_json(options: &RunOptions) -> Value {
+    json!({
+        "flavour": options.flavour.word(),
+        "style": options.style.word(),
+        "payload": options.payload.word(),
+        "perturbation": options.perturbation.word(),
+        "seed": options.seed,
+        "repetitions": options.repetitions,
+    })
+}
+
+/// Reads what [`discovery`] wrote about how a program was run.
+pub fn run_from_json(value: &Value) -> Option<RunOptions> {
+    let word = |name: &str| value.get(name)?.as_str();
+    Some(RunOptions {
+        flavour: word("flavour")?.parse().ok()?,
+        style: word("style")?.parse().ok()?,
+        payload: word("payload")?.parse().ok()?,
+        perturbation: word("perturbation")?.parse().ok()?,
+        seed: value.get("seed")?.as_u64()?,
+        repetitions: value.get("repetitions")?.as_u64()?,
+        patience: crate::recipe::PATIENCE,
+    })
+}

@@ -1,0 +1,122 @@
+//! What can go wrong on our side. What a target does wrong is a finding.
+
+use std::path::PathBuf;
+
+/// The campaign cannot go on, or not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A target's name, version or range that says nothing.
+    #[error(
+        "`{given}` is no target: {problem}; write NAME, NAME@VERSION or NAME@FROM..TO, and see `strait targets`"
+    )]
+    BadTarget {
+        /// What was given.
+        given: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The target is part of the compiler or of the tests.
+    #[error("{name} has no versions to choose from: {why}; write `{name}` alone")]
+    NoVersions {
+        /// The target.
+        name: String,
+        /// Why.
+        why: &'static str,
+    },
+    /// No version was published within the range.
+    #[error("{name} has no version from {from} to {to}; published are {}", known.join(", "))]
+    EmptyRange {
+        /// The crate.
+        name: String,
+        /// First.
+        from: String,
+        /// Last.
+        to: String,
+        /// Some of those there are.
+        known: Vec<String>,
+    },
+    /// The folder has work of this campaign already.
+    #[error(
+        "{} already holds a campaign with seed {seed}; continue it with --resume, or choose another --seed or --out",
+        folder.display()
+    )]
+    AlreadyBegun {
+        /// The folder.
+        folder: PathBuf,
+        /// The seed.
+        seed: u64,
+    },
+    /// There is nothing to resume.
+    #[error("there is no campaign to resume in {}; leave out --resume to begin one", folder.display())]
+    NothingToResume {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The campaign in the folder is another one.
+    #[error(
+        "the campaign in {} was begun with {there}, not with {here}; leave that out, or choose another --out",
+        folder.display()
+    )]
+    OtherCampaign {
+        /// The folder.
+        folder: PathBuf,
+        /// What it was begun with.
+        there: String,
+        /// What was given now.
+        here: String,
+    },
+    /// The campaign in the folder was made by another generator: its indices mean something else.
+    #[error(
+        "the campaign in {} was begun by another version of Strait (generator {found}, now {ours}); finish it with that version, or choose another --out",
+        folder.display()
+    )]
+    OtherGenerator {
+        /// The folder.
+        folder: PathBuf,
+        /// Its generator.
+        found: u32,
+        /// Ours.
+        ours: u32,
+    },
+    /// A finding that another part of Strait has made, or that lost its program.
+    #[error("{} cannot be run again here: {why}", folder.display())]
+    NotReplayable {
+        /// The finding.
+        folder: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// A worker ends before it can do anything.
+    #[error("a worker for {target} does not start: it {end}; it said: {said}")]
+    WorkerFails {
+        /// The target.
+        target: String,
+        /// How it ended.
+        end: String,
+        /// The last lines of its stderr.
+        said: String,
+    },
+    /// A thread of our own panicked: a bug of Strait.
+    #[error("a part of Strait failed: {what}; please report this as a bug, what was found is kept")]
+    Bug {
+        /// What it said.
+        what: String,
+    },
+    /// The generator does not accept what a target can do.
+    #[error("no programs can be made for {target}: {source}")]
+    NoPrograms {
+        /// The target.
+        target: String,
+        /// Why.
+        source: strait_generate::Error,
+    },
+    /// The store.
+    #[error(transparent)]
+    Findings(#[from] strait_findings::Error),
+    /// Processes and cargo.
+    #[error(transparent)]
+    Toolchain(#[from] strait_toolchain::Error),
+    /// Targets and plans.
+    #[error(transparent)]
+    Runtimes(#[from] strait_runtimes::Error),
+}

@@ -1,0 +1,325 @@
+//! A lane of a campaign: one target at one version, what programs it takes, and how its worker
+//! processes are started. In: what the user wrote, `NAME`, `NAME@VERSION` or `NAME@FROM..TO`. Out:
+//! lanes, built with the user's cargo where the version is not the one built in.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use strait_generate::Capabilities;
+use strait_runtimes::{Flavour, TARGETS, TargetInfo, harness_source, target};
+use strait_toolchain::{
+    Cache, Cargo, Dependency, Harness, Launcher, Limits, Version, WorkerSpec, limit_self, within,
+};
+
+use crate::error::Error;
+
+/// What the worker's command line says after the hidden word that makes it a worker.
+const RUNTIMES: &str = "runtimes";
+/// Address space of a worker. A faulty channel may ask for all there is.
+const ADDRESS_SPACE: u64 = 64 << 30;
+/// The largest file a worker may write: it has no business to write any.
+const FILE_SIZE: u64 = 64 << 20;
+/// How many versions an error names.
+const NAMED: usize = 8;
+
+/// Names and versions of all crates that this one was built with.
+const VERSIONS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/versions.rs"));
+
+/// A target at a version.
+#[derive(Clone, Debug)]
+pub struct Lane {
+    /// The target's name.
+    pub target: String,
+    /// Its version.
+    pub version: String,
+    /// Whether this version is the one built in.
+    pub is_built_in: bool,
+    /// Who can run the processes, and what programs may do then.
+    pub flavours: Vec<(Flavour, Capabilities)>,
+    /// How its workers are started.
+    pub worker: WorkerSpec,
+}
+
+impl Lane {
+    /// The version that is built in.
+    pub fn built_in(target: &TargetInfo) -> Lane {
+        Lane {
+            target: target.name.to_owned(),
+            version: built_in_version(target),
+            is_built_in: true,
+            flavours: flavours(target),
+            worker: WorkerSpec::own([RUNTIMES]),
+        }
+    }
+
+    /// `flume 0.12.0`
+    pub fn name(&self) -> String {
+        format!("{} {}", self.target, self.version)
+    }
+
+    /// Lanes with the same key can share a worker.
+    pub(crate) fn worker_key(&self) -> String {
+        if self.is_built_in { String::new() } else { self.name() }
+    }
+}
+
+fn flavours(target: &TargetInfo) -> Vec<(Flavour, Capabilities)> {
+    let flavours = target.flavours().into_iter();
+    flavours.filter_map(|flavour| Some((flavour, target.capabilities(flavour)?))).collect()
+}
+
+/// The version of a target that is part of this binary.
+pub fn built_in_version(target: &TargetInfo) -> String {
+    let name = target.package.unwrap_or(target.name);
+    let known = VERSIONS.iter().rev().find(|(package, _)| *package == name);
+    // The channels of the tests have no version of their own.
+    known.map_or(env!("CARGO_PKG_VERSION"), |(_, version)| version).to_owned()
+}
+
+/// What `main` does in a worker process: serves jobs until there are no more.
+pub fn worker_main(_arguments: &[OsString]) -> ExitCode {
+    let limits =
+        Limits { cpu: None, address_space: Some(ADDRESS_SPACE), file_size: Some(FILE_SIZE) };
+    if let Err(error) = limit_self(&limits) {
+        let _ = writeln!(std::io::stderr(), "{error}");
+        return ExitCode::from(2);
+    }
+    let open = |name: &str| target(name).ok().map(TargetInfo::runner);
+    match strait_runtimes::serve(std::io::stdin().lock(), std::io::stdout(), &open) {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// What the user asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Wanted {
+    BuiltIn,
+    Version(Version),
+    Range(Version, Version),
+}
+
+/// Makes lanes of what users write.
+#[derive(Debug)]
+pub struct Lanes<'a> {
+    launcher: &'a Launcher,
+    stop: Arc<AtomicBool>,
+    cargo: Option<(Cargo, Cache)>,
+    /// Versions of a range that do not build, and why.
+    pub unbuilt: Vec<(String, String)>,
+}
+
+impl<'a> Lanes<'a> {
+    /// Nothing is looked for until it is needed. The flag ends whatever cargo is doing.
+    pub fn new(launcher: &'a Launcher, stop: Arc<AtomicBool>) -> Self {
+        Lanes { launcher, stop, cargo: None, unbuilt: Vec::new() }
+    }
+
+    /// Every target that is built in.
+    pub fn all() -> Vec<Lane> {
+        TARGETS.iter().map(Lane::built_in).collect()
+    }
+
+    /// What is asked for, in its order. `tell` hears about builds that take a while.
+    pub fn resolve(
+        &mut self,
+        asked: &[String],
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Vec<Lane>, Error> {
+        let mut lanes: Vec<Lane> = Vec::new();
+        for text in asked {
+            for lane in self.one(text, tell)? {
+                if !lanes.iter().any(|known| known.name() == lane.name()) {
+                    lanes.push(lane);
+                }
+            }
+        }
+        Ok(lanes)
+    }
+
+    fn one(&mut self, text: &str, tell: &mut dyn FnMut(&str)) -> Result<Vec<Lane>, Error> {
+        let (target, wanted) = parse(text)?;
+        match wanted {
+            Wanted::BuiltIn => Ok(vec![Lane::built_in(target)]),
+            Wanted::Version(version) => Ok(vec![self.version(target, &version, tell)?]),
+            Wanted::Range(from, to) => self.range(target, &from, &to, tell),
+        }
+    }
+
+    /// One version, built if need be.
+    pub fn version(
+        &mut self,
+        target: &TargetInfo,
+        version: &Version,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Lane, Error> {
+        if version.to_string() == built_in_version(target) {
+            return Ok(Lane::built_in(target));
+        }
+        tell(&format!("building {} {version}", target.name));
+        let (cargo, cache) = self.cargo()?;
+        let harness = harness(target, version)?;
+        let built = cargo.build(cache, &harness)?;
+        let limits =
+            Limits { cpu: None, address_space: Some(ADDRESS_SPACE), file_size: Some(FILE_SIZE) };
+        Ok(Lane {
+            target: target.name.to_owned(),
+            version: version.to_string(),
+            is_built_in: false,
+            flavours: flavours(target),
+            worker: WorkerSpec::foreign(built.program, [""; 0]).limits(limits),
+        })
+    }
+
+    fn range(
+        &mut self,
+        target: &TargetInfo,
+        from: &Version,
+        to: &Version,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Vec<Lane>, Error> {
+        let package = package(target)?;
+        let (cargo, cache) = self.cargo()?;
+        let published = cargo.published(cache, package)?;
+        let chosen = within(&published, from, to);
+        if chosen.is_empty() {
+            let newest = published.iter().rev().take(NAMED).rev();
+            return Err(Error::EmptyRange {
+                name: target.name.to_owned(),
+                from: from.to_string(),
+                to: to.to_string(),
+                known: newest.map(|one| one.version.to_string()).collect(),
+            });
+        }
+        let mut lanes = Vec::new();
+        for one in chosen {
+            match self.version(target, &one.version, tell) {
+                Ok(lane) => lanes.push(lane),
+                // An old version may lack what our harness uses; the others go on.
+                Err(Error::Toolchain(
+                    error @ (strait_toolchain::Error::CannotBuild { .. }
+                    | strait_toolchain::Error::CannotResolve { .. }),
+                )) => {
+                    let name = format!("{} {}", target.name, one.version);
+                    tell(&format!("{name} cannot be built with the harness and is left out"));
+                    self.unbuilt.push((name, error.to_string()));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(lanes)
+    }
+
+    fn cargo(&mut self) -> Result<&(Cargo, Cache), Error> {
+        if self.cargo.is_none() {
+            let cargo = Cargo::find(self.launcher)?.cancelled_by(Arc::clone(&self.stop));
+            self.cargo = Some((cargo, Cache::find()?));
+        }
+        self.cargo.as_ref().ok_or_else(|| Error::Bug { what: "no cargo".to_owned() })
+    }
+}
+
+fn package(target: &TargetInfo) -> Result<&'static str, Error> {
+    target.package.ok_or_else(|| Error::NoVersions {
+        name: target.name.to_owned(),
+        why: if target.name == "std" {
+            "it comes with the compiler that built Strait"
+        } else {
+            "it is part of Strait"
+        },
+    })
+}
+
+fn parse(text: &str) -> Result<(&'static TargetInfo, Wanted), Error> {
+    let bad = |problem: String| Error::BadTarget { given: text.to_owned(), problem };
+    let (name, version) = match text.split_once('@') {
+        Some((name, version)) => (name, Some(version)),
+        None => (text, None),
+    };
+    let target = target(name)?;
+    let Some(version) = version else { return Ok((target, Wanted::BuiltIn)) };
+    package(target)?;
+    let read = |text: &str| {
+        Version::parse(text).map_err(|error| bad(format!("`{text}` is no version ({error})")))
+    };
+    let wanted = match version.split_once("..") {
+        None => Wanted::Version(read(version)?),
+        Some((from, to)) => {
+            let (from, to) = (read(from)?, read(to.trim_start_matches('='))?);
+            if from > to {
+                return Err(bad(format!("{from} is newer than {to}")));
+            }
+            Wanted::Range(from, to)
+        }
+    };
+    Ok((target, wanted))
+}
+
+/// The small program that runs plans on one version.
+fn harness(target: &TargetInfo, version: &Version) -> Result<Harness, Error> {
+    let package = package(target)?;
+    let bug = |what: &str| Error::Bug { what: format!("the harness of {}: {what}", target.name) };
+    let source = harness_source(target, &version.to_string()).ok_or_else(|| bug("no source"))?;
+    let (manifests, files): (Vec<_>, Vec<_>) =
+        source.files.into_iter().partition(|(path, _)| path == "Cargo.toml");
+    let manifest = manifests.first().ok_or_else(|| bug("no manifest"))?;
+    let mut manifest: toml::Table = manifest.1.parse().map_err(|error| bug(&format!("{error}")))?;
+    let dependencies = manifest.remove("dependencies");
+    let Some(toml::Value::Table(mut dependencies)) = dependencies else {
+        return Err(bug("no dependencies"));
+    };
+    let features = dependencies.remove(package).and_then(|entry| {
+        let features = entry.get("features")?.as_array()?.clone();
+        Some(features.iter().filter_map(|feature| Some(feature.as_str()?.to_owned())).collect())
+    });
+    manifest.retain(|table, _| table == "profile");
+    Ok(Harness {
+        name: "strait-harness".to_owned(),
+        pinned: Dependency {
+            features: features.unwrap_or_default(),
+            ..Dependency::new(package, version.to_string())
+        },
+        dependencies: dependencies.to_string(),
+        tables: manifest.to_string(),
+        files,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let shown = match parse(text) {
+            Ok((target, Wanted::BuiltIn)) => target.name.to_owned(),
+            Ok((target, Wanted::Version(version))) => format!("{} at {version}", target.name),
+            Ok((target, Wanted::Range(from, to))) => format!("{} from {from} to {to}", target.name),
+            Err(error) => error.to_string(),
+        };
+        assert!(shown.starts_with(expected), "{text}: {shown}");
+    }
+
+    #[test]
+    fn targets_are_read_as_users_write_them() {
+        check("flume", "flume");
+        check("kanal@0.1.0-pre1", "kanal at 0.1.0-pre1");
+        check("flume@0.10.0..0.12.0", "flume from 0.10.0 to 0.12.0");
+        check("flume@0.10.0..=0.12.0", "flume from 0.10.0 to 0.12.0");
+        check("flume@", "`flume@` is no target: `` is no version");
+        check("flume@1", "`flume@1` is no target: `1` is no version");
+        check("flume@0.12.0..0.10.0", "`flume@0.12.0..0.10.0` is no target: 0.12.0 is newer");
+        check("flum", "there is no target `flum`");
+        check("std@1.70.0", "std has no versions to choose from: it comes with the compiler");
+        check("reference@1.0.0", "reference has no versions to choose from: it is part of Strait");
+    }
+
+    #[test]
+    fn every_crate_knows_its_version() {
+        for target in TARGETS {
+            assert_ne!(built_in_version(target), env!("CARGO_PKG_VERSION"), "{}", target.name);
+        }
+    }
+}

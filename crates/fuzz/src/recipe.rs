@@ -1,0 +1,99 @@
+//! What index i of a campaign means: which program, run how, how often. Decided by (seed, index)
+//! and the target's flavours alone, so a resumed campaign does what the first would have done.
+//!
+//! Most programs are run ten times and left behind. One in [`DWELL`] is small and is run
+//! thousands of times, in batches: a race of two instructions wants repetitions of the right shape,
+//! not more shapes, and together the few dwellings take about as long as all the others.
+
+use std::time::Duration;
+
+use strait_generate::{Purpose, Stream};
+use strait_runtimes::{Flavour, Payload, Perturbation, RunOptions, Style};
+
+/// How often a program is run that is not dwelt upon.
+pub const REPETITIONS: u64 = 10;
+/// One program in so many is dwelt upon.
+const DWELL: u32 = 128;
+/// How often such a program is run.
+const DWELLING: u64 = 2_000;
+/// Sizes of programs, in channel operations.
+const SIZES: [u32; 4] = [4, 8, 16, 24];
+/// How long nothing may move before a worker calls it a hang. Other work on the machine must not
+/// look like one.
+pub const PATIENCE: Duration = Duration::from_secs(8);
+
+/// How a program is made and run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recipe {
+    /// Channel operations of the program, roughly.
+    pub size: u32,
+    /// How it is run.
+    pub options: RunOptions,
+}
+
+impl Recipe {
+    /// The recipe of an index.
+    ///
+    /// # Panics
+    /// Never for a target that has at least one flavour.
+    pub fn of(seed: u64, index: u64, flavours: &[Flavour]) -> Recipe {
+        let mut stream = Stream::new(seed, index, Purpose::Run);
+        let flavour = match flavours {
+            [] => Flavour::default(),
+            flavours => flavours[stream.position(flavours.len())],
+        };
+        let dwells = stream.chance(1, DWELL);
+        let sizes = if dwells { &SIZES[..2] } else { &SIZES[..] };
+        let size = sizes[stream.position(sizes.len())];
+        let style = match stream.below(10) {
+            _ if dwells => Style::Batched,
+            0..=3 => Style::Plain,
+            4..=7 => Style::Batched,
+            _ => Style::Barrier,
+        };
+        let payload = [Payload::Plain, Payload::Boxed, Payload::Counted][stream.position(3)];
+        let perturbation = match stream.below(4) {
+            0 => Perturbation::None,
+            1 | 2 => Perturbation::Light,
+            _ if dwells => Perturbation::Light,
+            _ => Perturbation::Heavy,
+        };
+        let run_seed =
+            (u64::from(stream.below(u32::MAX)) << 32) | u64::from(stream.below(u32::MAX));
+        Recipe {
+            size,
+            options: RunOptions {
+                style,
+                flavour,
+                payload,
+                seed: run_seed,
+                repetitions: if dwells { DWELLING } else { REPETITIONS },
+                perturbation,
+                patience: PATIENCE,
+            },
+        }
+    }
+
+    /// All sizes that programs may have.
+    pub fn sizes() -> impl Iterator<Item = u32> {
+        SIZES.into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_runs_dwell() {
+        let flavours = [Flavour::Threads, Flavour::Tasks];
+        let recipes: Vec<Recipe> = (0..20_000).map(|i| Recipe::of(7, i, &flavours)).collect();
+        assert_eq!(recipes[5], Recipe::of(7, 5, &flavours));
+        let dwelling = recipes.iter().filter(|recipe| recipe.options.repetitions == DWELLING);
+        let share = dwelling.count() as f64 / recipes.len() as f64 * f64::from(DWELL);
+        assert!((0.8..1.2).contains(&share), "{share}");
+        for style in [Style::Plain, Style::Batched, Style::Barrier] {
+            assert!(recipes.iter().any(|recipe| recipe.options.style == style));
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! A finding made small: cuts are tried as long as the rest still terminates, by proof, and still
+//! shows the fault.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use strait_calculus::{Program, Verdict, print};
+use strait_explore::Coverage;
+use strait_findings::{Kind, REDUCED, attach};
+use strait_generate::{Explorer, operations};
+use strait_runtimes::{RunOptions, lower, target};
+use strait_toolchain::Launcher;
+
+use crate::error::Error;
+use crate::replay::{Exhibit, Rerun};
+use crate::shrink::siblings;
+
+/// States that the proof of one candidate may take.
+const PROOF_STATES: u64 = 100_000;
+/// A fault that shows in one of n runs is looked for in so many times n runs.
+const SURE: u64 = 6;
+/// The most runs of one candidate.
+const MOST: u64 = 40_000;
+/// The patience with a candidate that seems to hang: the finding itself was confirmed with more.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What became of a finding.
+#[derive(Clone, Debug)]
+pub struct Reduced {
+    /// The smaller program; the one it was if nothing could go.
+    pub program: Program,
+    /// Channel operations before.
+    pub before: u32,
+    /// Channel operations after.
+    pub after: u32,
+    /// How often the smaller program shows the fault.
+    pub rerun: Rerun,
+    /// Candidates that were run.
+    pub tried: u64,
+    /// Whether there was nothing left to try, as opposed to no time left.
+    pub is_minimal: bool,
+}
+
+/// Makes findings small.
+pub struct Reducer<'a> {
+    /// How processes are started.
+    pub launcher: &'a Launcher,
+    /// How long it may take.
+    pub time: Duration,
+    /// Should we stop?
+    pub stop: &'a dyn Fn() -> bool,
+    /// Hears of every smaller program: operations left, candidates run.
+    pub tell: &'a dyn Fn(u32, u64),
+}
+
+impl Reducer<'_> {
+    /// Reduces a finding. `None` when the fault does not show any more, so that nothing can be
+    /// said about smaller programs.
+    pub fn reduce(&self, exhibit: &Exhibit) -> Result<Option<Reduced>, Error> {
+        let begun = Instant::now();
+        let over = || (self.stop)() || begun.elapsed() > self.time;
+        let first = exhibit.run(self.launcher, self.time / 2, self.stop)?;
+        if first.failed == 0 {
+            return Ok(None);
+        }
+        let mut program = exhibit.work.program.clone();
+        let before = operations(&program);
+        let (mut rerun, mut tried, mut is_minimal) = (first, 0, false);
+        'smaller: while !over() {
+            let options = self.options(exhibit, &rerun);
+            for candidate in siblings(&program) {
+                if over() {
+                    break 'smaller;
+                }
+                if !self.is_sound(exhibit, &candidate) {
+                    continue;
+                }
+                tried += 1;
+                let again = exhibit.attempt(self.launcher, &candidate, &options, &over)?;
+                if again.failed > 0 {
+                    (program, rerun) = (candidate, again);
+                    (self.tell)(operations(&program), tried);
+                    continue 'smaller;
+                }
+            }
+            is_minimal = true;
+            break;
+        }
+        let after = operations(&program);
+        Ok(Some(Reduced { program, before, after, rerun, tried, is_minimal }))
+    }
+
+    /// Runs enough to expect the fault several times.
+    fn options(&self, exhibit: &Exhibit, rerun: &Rerun) -> RunOptions {
+        let options = exhibit.work.options;
+        // A process that dies or hangs shows its fault once, however many runs it had.
+        let per_fault = rerun.runs / rerun.failed.max(1) + 1;
+        let repetitions = (per_fault * SURE).clamp(options.repetitions, MOST);
+        let patience = if *exhibit.kind() == Kind::HANG { PATIENCE } else { options.patience };
+        RunOptions { repetitions, patience, ..options }
+    }
+
+    /// Does it terminate by proof, and does the target promise all it needs?
+    fn is_sound(&self, exhibit: &Exhibit, candidate: &Program) -> bool {
+        let Ok(plan) = lower(candidate) else { return false };
+        let accepted = target(&exhibit.lane.target)
+            .is_ok_and(|target| target.accepts(&plan, exhibit.work.options.flavour).is_ok());
+        let explorer = Explorer { max_states: PROOF_STATES };
+        accepted
+            && matches!(explorer.verdict(candidate), (Verdict::Terminates, Coverage::Exhaustive))
+    }
+}
+
+/// Puts the smaller program into the finding's directory, where a replay takes it from.
+pub fn keep(folder: &Path, reduced: &Reduced) -> Result<(), Error> {
+    attach(folder, REDUCED, print(&reduced.program).as_bytes())?;
+    Ok(())
+}

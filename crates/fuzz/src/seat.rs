@@ -1,0 +1,257 @@
+//! One worker process and the work it is at. Work is sent ahead, so that the worker never waits
+//! for us; when the process dies, whoever was running is the suspect, and the rest is sent again to
+//! its successor.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use strait_runtimes::{Ended, JobLine, Report, Summary};
+use strait_toolchain::{Deadlines, End, Launcher, Received, Worker, WorkerSpec};
+
+use crate::error::Error;
+use crate::work::Work;
+
+/// Pieces of work sent ahead of the one that runs.
+pub const AHEAD: usize = 3;
+/// How long a worker may take to read its work.
+const READS: Duration = Duration::from_secs(30);
+/// How long a worker may take to start.
+const STARTS: Duration = Duration::from_secs(60);
+/// A worker gives signs of life several times a second, whatever its target does. Without any for so
+/// long it is taken for dead.
+const SILENCE: Duration = Duration::from_secs(60);
+/// How often we look whether we should stop.
+const LOOK: Duration = Duration::from_millis(100);
+/// How many earlier pieces of work may be to blame for a crash.
+const HISTORY: usize = 16;
+
+/// Work that has come to an end.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// The target's name.
+    pub target: Arc<str>,
+    /// The work.
+    pub work: Arc<Work>,
+    /// What came out, as far as it came.
+    pub summary: Summary,
+    /// How long the target was at it.
+    pub spent: Duration,
+    /// How the process died, if it did.
+    pub death: Option<Death>,
+}
+
+/// A process that died.
+#[derive(Clone, Debug)]
+pub struct Death {
+    /// How.
+    pub end: End,
+    /// The last lines of its stderr.
+    pub said: String,
+    /// What it had run before, the latest first: memory that one program spoils may end another.
+    pub before: Vec<(Arc<str>, Arc<Work>)>,
+}
+
+/// Work that was sent.
+#[derive(Debug)]
+struct Flight {
+    id: u64,
+    target: Arc<str>,
+    work: Arc<Work>,
+    begun: bool,
+    summary: Summary,
+}
+
+/// A worker and what it was sent.
+#[derive(Debug)]
+pub struct Seat {
+    worker: Worker,
+    flights: VecDeque<Flight>,
+    history: VecDeque<(Arc<str>, Arc<Work>)>,
+    next: u64,
+}
+
+impl Seat {
+    /// Starts a worker.
+    pub fn start(launcher: &Launcher, spec: &WorkerSpec) -> Result<Seat, Error> {
+        let worker = Worker::start(launcher, spec)?;
+        let mut seat = Seat { worker, flights: VecDeque::new(), history: VecDeque::new(), next: 0 };
+        seat.greet()?;
+        Ok(seat)
+    }
+
+    /// Waits until the worker is up.
+    fn greet(&mut self) -> Result<(), Error> {
+        let deadlines = Deadlines { progress: STARTS, total: STARTS };
+        match self.worker.receive(&deadlines) {
+            Received::Line(line) if matches!(Report::from_line(&line), Some(Report::Ready(_))) => {
+                Ok(())
+            }
+            _ => {
+                let ended = self.worker.restart()?;
+                Err(Error::WorkerFails {
+                    target: "channel programs".to_owned(),
+                    end: format!("ended with {}", ended.end),
+                    said: ended.stderr.last_lines(5),
+                })
+            }
+        }
+    }
+
+    /// How much work is under way.
+    pub fn load(&self) -> usize {
+        self.flights.len()
+    }
+
+    /// Sends work.
+    pub fn submit(&mut self, target: &Arc<str>, work: Arc<Work>) -> Result<(), Error> {
+        let id = self.next;
+        self.next += 1;
+        let flight =
+            Flight { id, target: Arc::clone(target), work, begun: false, summary: empty() };
+        send(&mut self.worker, &flight)?;
+        self.flights.push_back(flight);
+        Ok(())
+    }
+
+    /// Waits for the oldest work to end; `None` when `stop` says so or there is none.
+    pub fn next(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<Done>, Error> {
+        let mut heard = Instant::now();
+        while !self.flights.is_empty() {
+            if stop() {
+                return Ok(None);
+            }
+            let deadlines = Deadlines { progress: LOOK, total: LOOK };
+            match self.worker.receive(&deadlines) {
+                Received::Line(line) => {
+                    heard = Instant::now();
+                    if let Some(done) = self.read(&line)? {
+                        return Ok(Some(done));
+                    }
+                }
+                Received::Closed => return self.bury().map(Some),
+                Received::Silent | Received::Late if heard.elapsed() > SILENCE => {
+                    return self.bury().map(Some);
+                }
+                Received::Silent | Received::Late => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads one report. What is none comes from the target, which may print what it likes.
+    fn read(&mut self, line: &str) -> Result<Option<Done>, Error> {
+        let Some(report) = Report::from_line(line) else { return Ok(None) };
+        let id = match &report {
+            Report::Ready(_) => return Ok(None),
+            Report::Begin(id)
+            | Report::Beat(id, ..)
+            | Report::Seen(id, _)
+            | Report::Wrong(id, _)
+            | Report::End(id, ..) => *id,
+        };
+        let Some(flight) = self.flights.iter_mut().find(|flight| flight.id == id) else {
+            return Ok(None);
+        };
+        match report {
+            Report::Begin(_) => flight.begun = true,
+            Report::Seen(_, tally) => flight.summary.records.push(tally),
+            Report::Wrong(_, tally) => flight.summary.anomalies.push(tally),
+            Report::End(_, runs, microseconds, ended) => {
+                let is_stuck = matches!(ended, Ended::Hung { .. } | Ended::Panicked(_));
+                (flight.summary.runs, flight.summary.ended) = (runs, ended);
+                let spent = Duration::from_micros(microseconds);
+                return self.land(id, spent, is_stuck).map(Some);
+            }
+            Report::Ready(_) | Report::Beat(..) => {}
+        }
+        Ok(None)
+    }
+
+    fn land(&mut self, id: u64, spent: Duration, is_stuck: bool) -> Result<Done, Error> {
+        let flight = self.take(|flight| flight.id == id)?;
+        if is_stuck {
+            // Its threads are stuck: the process is of no more use.
+            self.succeed()?;
+        } else {
+            self.history.push_front((Arc::clone(&flight.target), Arc::clone(&flight.work)));
+            self.history.truncate(HISTORY);
+        }
+        let Flight { target, work, summary, .. } = flight;
+        Ok(Done { target, work, summary, spent, death: None })
+    }
+
+    /// The worker died, or does not speak any more.
+    fn bury(&mut self) -> Result<Done, Error> {
+        let before = self.history.drain(..).collect();
+        let running = self.flights.iter().any(|flight| flight.begun);
+        let flight = self.take(|flight| flight.begun || !running)?;
+        let ended = self.worker.restart()?;
+        self.greet()?;
+        self.send_again()?;
+        let said = ended.stderr.last_lines(20);
+        let Flight { target, work, summary, .. } = flight;
+        let death = Some(Death { end: ended.end, said, before });
+        Ok(Done { target, work, summary, spent: Duration::ZERO, death })
+    }
+
+    fn take(&mut self, is_it: impl Fn(&Flight) -> bool) -> Result<Flight, Error> {
+        let position = self.flights.iter().position(is_it);
+        position
+            .and_then(|position| self.flights.remove(position))
+            .ok_or_else(|| Error::Bug { what: "a worker answers what it was not asked".to_owned() })
+    }
+
+    fn succeed(&mut self) -> Result<(), Error> {
+        self.history.clear();
+        self.worker.restart()?;
+        self.greet()?;
+        self.send_again()
+    }
+
+    fn send_again(&mut self) -> Result<(), Error> {
+        for flight in &mut self.flights {
+            (flight.begun, flight.summary) = (false, empty());
+            send(&mut self.worker, flight)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the worker, whatever it is doing.
+    pub fn end(self) -> Result<(), Error> {
+        self.worker.end()?;
+        Ok(())
+    }
+}
+
+fn empty() -> Summary {
+    Summary { runs: 0, records: Vec::new(), anomalies: Vec::new(), ended: Ended::Finished }
+}
+
+fn send(worker: &mut Worker, flight: &Flight) -> Result<(), Error> {
+    let plan = flight.work.plan.to_text();
+    let head = JobLine {
+        id: flight.id,
+        target: flight.target.to_string(),
+        options: flight.work.options,
+        lines: plan.lines().count(),
+    };
+    let separator = if plan.ends_with('\n') { "" } else { "\n" };
+    worker.send_lines(&format!("{}\n{plan}{separator}", head.to_line()), READS)?;
+    Ok(())
+}
+
+/// Runs one piece of work in a process of its own.
+pub fn run_alone(
+    launcher: &Launcher,
+    spec: &WorkerSpec,
+    target: &str,
+    work: Arc<Work>,
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<Done>, Error> {
+    let mut seat = Seat::start(launcher, spec)?;
+    seat.submit(&target.into(), work)?;
+    let done = seat.next(stop);
+    seat.end()?;
+    done
+}

@@ -1,0 +1,74 @@
+//! From an index to a piece of work: the program, its plan, and how it is to be run.
+
+use strait_calculus::Program;
+use strait_generate::{Config, Explorer, Generator, Heuristic};
+use strait_runtimes::{Flavour, Plan, RunOptions, lower};
+
+use crate::error::Error;
+use crate::lane::Lane;
+use crate::recipe::Recipe;
+
+/// States that a proof of termination may take. Candidates that need more are dropped, so this
+/// decides what an index means.
+const PROOF_STATES: u64 = 20_000;
+
+/// A program that is to be run, and how.
+#[derive(Clone, Debug)]
+pub struct Work {
+    /// The index it was made from.
+    pub index: u64,
+    /// The program.
+    pub program: Program,
+    /// The program as workers read it.
+    pub plan: Plan,
+    /// How it is run.
+    pub options: RunOptions,
+}
+
+impl Work {
+    /// The same program, run in another way.
+    pub fn with(&self, options: RunOptions) -> Work {
+        Work { options, ..self.clone() }
+    }
+}
+
+/// Makes the work of one lane.
+#[derive(Debug)]
+pub struct Maker {
+    seed: u64,
+    flavours: Vec<Flavour>,
+    /// One for each flavour and size.
+    generators: Vec<((Flavour, u32), Generator)>,
+    prover: Explorer,
+}
+
+impl Maker {
+    /// For the lane's capabilities.
+    pub fn new(seed: u64, lane: &Lane) -> Result<Maker, Error> {
+        let mut generators = Vec::new();
+        for (flavour, capabilities) in &lane.flavours {
+            for size in Recipe::sizes() {
+                let weights = Heuristic::F.weights();
+                let config = Config { weights, capabilities: capabilities.clone(), size };
+                let generator = Generator::new(seed, config)
+                    .map_err(|source| Error::NoPrograms { target: lane.target.clone(), source })?;
+                generators.push(((*flavour, size), generator));
+            }
+        }
+        let flavours = lane.flavours.iter().map(|(flavour, _)| *flavour).collect();
+        let prover = Explorer { max_states: PROOF_STATES };
+        Ok(Maker { seed, flavours, generators, prover })
+    }
+
+    /// The work of an index.
+    pub fn make(&self, index: u64) -> Result<Work, Error> {
+        let recipe = Recipe::of(self.seed, index, &self.flavours);
+        let key = (recipe.options.flavour, recipe.size);
+        let generator = self.generators.iter().find(|(known, _)| *known == key);
+        let (_, generator) =
+            generator.ok_or_else(|| Error::Bug { what: format!("no generator for {key:?}") })?;
+        let program = generator.generate_proved(index, &self.prover).program;
+        let plan = lower(&program)?;
+        Ok(Work { index, program, plan, options: recipe.options })
+    }
+}
