@@ -1,10 +1,12 @@
 //! Programs as flat instructions: what the tree is compiled to and the machine runs.
 
+use std::sync::OnceLock;
+
 use smol_str::SmolStr;
 
 use crate::ast::{Capacity, Expr, LockKind, SyncOp, Type};
-use crate::flow::Flow;
-use crate::guards::Guards;
+use crate::flow::{self, Flow};
+use crate::guards::{self, Guards};
 use crate::index::{FuncId, IndexVec, Pc, VarId};
 use crate::span::Span;
 
@@ -19,12 +21,14 @@ pub struct Code {
     pub functions: IndexVec<FuncId, FunctionCode>,
     /// The entry.
     pub main: FuncId,
-    /// What may happen later, for each instruction.
-    pub flow: Flow,
-    /// What must have happened before an operation, for each instruction.
-    pub guards: Guards,
+    /// See [`Code::flow`].
+    pub(crate) flow: OnceLock<Flow>,
+    /// See [`Code::guards`].
+    pub(crate) guards: OnceLock<Guards>,
     /// Does the program contain `observe`?
     pub observes: bool,
+    /// Does it ask whether two channels are the same?
+    pub compares_channels: bool,
     /// Is there anything in it that can panic?
     pub may_panic: bool,
     /// Is there neither a loop nor recursion, so that every execution ends?
@@ -127,7 +131,50 @@ pub enum SelectOp {
     Timeout,
 }
 
+impl Instruction {
+    /// The expressions that it evaluates.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
+        let (own, cases): ([Option<&Expr>; 2], &[SelectCase]) = match self {
+            Instruction::Assign(_, value)
+            | Instruction::Unless(value, _)
+            | Instruction::Return(Some(value))
+            | Instruction::Observe(value)
+            | Instruction::Close(value)
+            | Instruction::Abandon(value)
+            | Instruction::Sync(_, value)
+            | Instruction::Announce(value) => ([Some(value), None], &[]),
+            Instruction::Add(group, amount) => ([Some(group), Some(amount)], &[]),
+            Instruction::Select(select) => ([None, None], &select.cases),
+            _ => ([None, None], &[]),
+        };
+        let arguments: &[Expr] = match self {
+            Instruction::Call(_, arguments, _) => arguments,
+            _ => &[],
+        };
+        own.into_iter().flatten().chain(arguments).chain(cases.iter().flat_map(|case| {
+            match &case.op {
+                SelectOp::Put(channel, value) => [Some(channel), Some(value)],
+                SelectOp::Get(channel, ..) => [Some(channel), None],
+                SelectOp::Timeout => [None, None],
+            }
+            .into_iter()
+            .flatten()
+        }))
+    }
+}
+
 impl Code {
+    /// What may happen later, for each instruction. Analysed when it is first asked for: who only
+    /// explains observations hardly ever asks.
+    pub fn flow(&self) -> &Flow {
+        self.flow.get_or_init(|| flow::analyse(self))
+    }
+
+    /// What must have happened before an operation, for each instruction; likewise.
+    pub fn guards(&self) -> &Guards {
+        self.guards.get_or_init(|| guards::analyse(self))
+    }
+
     /// The name of a variable.
     pub fn variable(&self, function: FuncId, var: VarId) -> &str {
         &self.functions[function].names[var]

@@ -1,9 +1,10 @@
 //! Tree to instructions. The program must have been checked.
 
-use crate::ast::{Block, CaseOp, Expr, ExprKind, Program, Stmt, StmtKind, SyncOp, Type};
+use std::sync::OnceLock;
+
+use crate::ast::{BinaryOp, Block, CaseOp, Expr, ExprKind, Program, Stmt, StmtKind, SyncOp, Type};
 use crate::code::{Code, FunctionCode, Instruction, Origin, Select, SelectCase, SelectOp};
 use crate::flow;
-use crate::guards;
 use crate::index::{FuncId, IndexVec, Pc};
 use crate::span::Span;
 
@@ -12,8 +13,8 @@ pub fn compile(program: &Program) -> Code {
     let mut compiler = Compiler {
         program,
         function: program.main,
-        instructions: IndexVec::new(),
-        origins: IndexVec::new(),
+        instructions: IndexVec::with_capacity(64),
+        origins: IndexVec::with_capacity(64),
         loops: Vec::new(),
         spawned: Vec::new(),
         observes: false,
@@ -25,16 +26,16 @@ pub fn compile(program: &Program) -> Code {
         origins: compiler.origins,
         functions,
         main: program.main,
-        flow: flow::Flow::default(),
-        guards: guards::Guards::default(),
+        flow: OnceLock::new(),
+        guards: OnceLock::new(),
         observes: compiler.observes,
+        compares_channels: false,
         may_panic: false,
         always_ends: !compiler.has_loops,
     };
     code.may_panic = code.instructions.iter().any(may_panic);
+    code.compares_channels = compares_channels(program, &code);
     code.always_ends &= !flow::is_recursive(&code);
-    code.flow = flow::analyse(&code);
-    code.guards = guards::analyse(&code);
     code
 }
 
@@ -47,6 +48,32 @@ fn may_panic(instruction: &Instruction) -> bool {
         | Instruction::Add(..) => true,
         Instruction::Sync(op, _) => {
             matches!(op, SyncOp::Unlock | SyncOp::RUnlock | SyncOp::Done)
+        }
+        _ => false,
+    }
+}
+
+/// Does any expression compare two variables that hold channels? Comparing with `nil` is no such
+/// question.
+fn compares_channels(program: &Program, code: &Code) -> bool {
+    code.instructions.iter_enumerated().any(|(pc, instruction)| {
+        let variables = &program.functions[code.origins[pc].function].variables;
+        let is_channel = |operand: &Expr| match operand.kind {
+            ExprKind::Var(var) => matches!(variables[var].ty, Some(Type::Chan(_)) | None),
+            _ => false,
+        };
+        instruction.expressions().any(|expression| compares(expression, &is_channel))
+    })
+}
+
+fn compares(expression: &Expr, is_channel: &impl Fn(&Expr) -> bool) -> bool {
+    match &expression.kind {
+        ExprKind::Unary(_, operand) => compares(operand, is_channel),
+        ExprKind::Binary(op, left, right) => {
+            let asks = matches!(op, BinaryOp::Equal | BinaryOp::NotEqual);
+            (asks && is_channel(left) && is_channel(right))
+                || compares(left, is_channel)
+                || compares(right, is_channel)
         }
         _ => false,
     }

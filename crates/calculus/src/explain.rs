@@ -1,9 +1,12 @@
 //! Could this have happened? Decides whether some schedule of a program gives an observation.
 //!
-//! The program is run against the observation: a step after which a process would have seen
-//! something else than was recorded does not exist. What remains is searched depth first with
-//! persistent sets, each state once. Unique messages leave hardly any choice, so this is close to
-//! replaying; nothing is enumerated beyond what the observation leaves open.
+//! What each process did is read off the observation (`scripts`), then these scripts are woven into
+//! one execution if they can be (`weave`). That takes microseconds where it leaves no choice.
+//!
+//! Programs that scripts do not speak of (locks, endless loops, channels that are compared) are
+//! searched instead. There the program is run against the observation: a step after which a process
+//! would have seen something else than was recorded does not exist. What remains is searched depth
+//! first with persistent sets, each state once.
 
 use std::sync::Arc;
 
@@ -18,23 +21,29 @@ use crate::compile::compile;
 use crate::local::Status;
 use crate::machine::{Machine, Recording, State};
 use crate::observation::Observation;
+use crate::schedule::Schedule;
+use crate::scripts::{Decisions, Unwritten, scripts};
+use crate::weave::{Woven, weave};
+
+/// How many combinations of `choose` branches are tried one by one.
+const MAX_COMBINATIONS: usize = 1_000;
+/// How many states are searched for the schedule that explains most of what is impossible.
+const EVIDENCE: usize = 500;
 
 /// The answer to [`explain`].
 #[derive(Clone, Debug)]
 pub enum Explanation {
-    /// This schedule gives it.
+    /// There is a schedule that gives it.
     Possible {
-        /// The schedule.
-        trace: Vec<Action>,
-        /// The machine it belongs to.
-        machine: Machine,
+        /// One.
+        schedule: Schedule,
     },
     /// No schedule gives it. `furthest` is a schedule that explains as many events as any tried.
     Impossible {
         /// How many events it explains.
         explained: usize,
         /// The schedule.
-        furthest: Vec<Action>,
+        furthest: Schedule,
     },
     /// The search was given up after so many states.
     Unknown {
@@ -68,12 +77,50 @@ impl Explainer {
         Explainer { code: Arc::new(compile(program)) }
     }
 
-    /// Like [`explain`], giving up after visiting so many states.
+    /// Like [`explain`], giving up after so many states where there was a choice.
     pub fn explain(&self, observation: &Observation, max_states: usize) -> Explanation {
+        let mut decisions = Decisions::default();
+        let mut visited = 0;
+        for _ in 0..MAX_COMBINATIONS {
+            match scripts(&self.code, observation, &mut decisions) {
+                Err(Unwritten::Unsupported) => return self.search(observation, max_states),
+                Err(Unwritten::Refuted) => {}
+                Ok(scripts) => {
+                    match weave(&scripts, observation.finished, &mut visited, max_states) {
+                        Woven::Possible(stitches) => {
+                            let code = Arc::clone(&self.code);
+                            let schedule = Schedule::woven(code, scripts, stitches);
+                            return Explanation::Possible { schedule };
+                        }
+                        Woven::Impossible => {}
+                        Woven::GivenUp => return Explanation::Unknown { states: max_states },
+                    }
+                }
+            }
+            if !decisions.advance() {
+                return self.impossible(observation);
+            }
+        }
+        self.search(observation, max_states)
+    }
+
+    /// It is known to be impossible; how far a schedule can come is still to be found out.
+    fn impossible(&self, observation: &Observation) -> Explanation {
+        let machine = self.against(observation);
+        let mut search = Search::new(&machine, observation, EVIDENCE);
+        search.run();
+        search.impossible()
+    }
+
+    /// Like [`Explainer::explain`] by nothing but the search over states: slow, for comparison.
+    pub fn search(&self, observation: &Observation, max_states: usize) -> Explanation {
+        let machine = self.against(observation);
+        Search::new(&machine, observation, max_states).run()
+    }
+
+    fn against(&self, observation: &Observation) -> Machine {
         let recording = Recording::Against(Arc::new(observation.clone()));
-        let machine = Machine::from_code(Arc::clone(&self.code), recording, false);
-        let total = observation.processes.values().map(Vec::len).sum();
-        Search { machine: &machine, observation, total, max_states }.run()
+        Machine::from_code(Arc::clone(&self.code), recording, false)
     }
 }
 
@@ -82,6 +129,8 @@ struct Search<'a> {
     observation: &'a Observation,
     total: usize,
     max_states: usize,
+    /// How many events have been explained at most, and by which steps.
+    best: (usize, Vec<Action>),
 }
 
 /// A state on the way and the steps that are still to be tried there.
@@ -95,13 +144,17 @@ struct Frame {
     progressed: bool,
 }
 
-impl Search<'_> {
-    fn run(&self) -> Explanation {
+impl<'a> Search<'a> {
+    fn new(machine: &'a Machine, observation: &'a Observation, max_states: usize) -> Self {
+        let total = observation.processes.values().map(Vec::len).sum();
+        Search { machine, observation, total, max_states, best: (0, Vec::new()) }
+    }
+
+    fn run(&mut self) -> Explanation {
         let mut visited: HashSet<Vec<u8>, FxBuildHasher> = HashSet::default();
-        let mut best = (0, Vec::new());
         let start = self.machine.start();
         if self.seen(&start).is_none() {
-            return Explanation::Impossible { explained: 0, furthest: vec![] };
+            return self.impossible();
         }
         if self.is_goal(&start) {
             return self.possible(vec![]);
@@ -129,11 +182,11 @@ impl Search<'_> {
             frame.progressed = true;
             let goal = self.is_goal(&state);
             let explained = self.seen(&state).unwrap_or(0);
-            if goal || explained > best.0 || best.1.is_empty() {
-                best = (explained, path(&frames));
+            if goal || explained > self.best.0 || self.best.1.is_empty() {
+                self.best = (explained, path(&frames));
             }
             if goal {
-                return self.possible(best.1);
+                return self.possible(path(&frames));
             }
             if visited.len() >= self.max_states {
                 return Explanation::Unknown { states: self.max_states };
@@ -141,11 +194,16 @@ impl Search<'_> {
             let frame = self.frame(state);
             frames.push(frame);
         }
-        Explanation::Impossible { explained: best.0, furthest: best.1 }
+        self.impossible()
     }
 
     fn possible(&self, trace: Vec<Action>) -> Explanation {
-        Explanation::Possible { trace, machine: self.machine.clone() }
+        Explanation::Possible { schedule: Schedule::traced(trace, self.machine) }
+    }
+
+    fn impossible(&self) -> Explanation {
+        let (explained, trace) = self.best.clone();
+        Explanation::Impossible { explained, furthest: Schedule::traced(trace, self.machine) }
     }
 
     fn key(&self, state: &State) -> Vec<u8> {

@@ -60,6 +60,11 @@ impl<I: Idx, T> IndexVec<I, T> {
         IndexVec { items: Vec::new(), index: PhantomData }
     }
 
+    /// An empty vector with room for so many.
+    pub fn with_capacity(capacity: usize) -> Self {
+        IndexVec { items: Vec::with_capacity(capacity), index: PhantomData }
+    }
+
     /// Appends an item and gives its index.
     pub fn push(&mut self, item: T) -> I {
         let id = self.next_index();

@@ -14,6 +14,8 @@ use crate::value::{Value, evaluate};
 
 /// How many instructions a process may run by itself before we suspect that it never stops.
 const PATIENCE: usize = 20_000;
+/// After how many of them we begin to look whether it goes round in circles. Most never get there.
+const FIRST_LANDMARK: usize = 32;
 /// How deep calls may nest.
 const MAX_CALLS: usize = 2_000;
 /// How many objects and processes one process may create.
@@ -198,6 +200,14 @@ impl Local {
     /// Runs until the next visible operation, the end, or the limit of our patience. Afterwards
     /// everything that is not needed any more is forgotten.
     pub fn run(&mut self, code: &Code, host: &mut impl Host) {
+        self.run_on(code, host);
+        if self.status == Status::Waiting {
+            self.forget(code);
+        }
+    }
+
+    /// Runs likewise and forgets nothing.
+    pub fn run_on(&mut self, code: &Code, host: &mut impl Host) {
         let mut steps = 0;
         let mut landmark: Option<(u32, SmallVec<[Frame; 1]>)> = None;
         while self.status == Status::Waiting {
@@ -206,14 +216,13 @@ impl Local {
                 break;
             };
             if self.is_visible(code, pc) {
-                self.forget(code);
                 break;
             }
             self.perform(code, host, pc);
             steps += 1;
             if steps > PATIENCE {
                 self.stop(Status::Runaway("instructions without any visible operation", pc));
-            } else if steps.is_power_of_two() {
+            } else if steps >= FIRST_LANDMARK && steps.is_power_of_two() {
                 landmark = Some((self.spawned, self.frames.clone()));
             } else if landmark.as_ref().is_some_and(|landmark| self.is_back_at(landmark)) {
                 // The same place with the same values, and nothing from outside: for ever.
@@ -341,9 +350,9 @@ impl Local {
         let mut creates = false;
         for (depth, frame) in self.frames.iter_mut().enumerate() {
             let future = if depth == innermost {
-                code.flow.before(frame.pc)
+                code.flow().before(frame.pc)
             } else {
-                code.flow.after_call(frame.pc)
+                code.flow().after_call(frame.pc)
             };
             creates |= future.creates;
             for (position, value) in frame.variables.iter_mut().enumerate() {

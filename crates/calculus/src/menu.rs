@@ -98,9 +98,9 @@ impl Menu {
         let innermost = local.frames.len().saturating_sub(1);
         for (depth, frame) in local.frames.iter().enumerate() {
             let future = if depth == innermost {
-                code.flow.before(frame.pc)
+                code.flow().before(frame.pc)
             } else {
-                code.flow.after_call(frame.pc)
+                code.flow().after_call(frame.pc)
             };
             self.receives_objects |= future.receives_objects;
             self.creates |= future.creates;
@@ -115,7 +115,7 @@ impl Menu {
                     }
                     for op in [Uses::PUT, Uses::GET] {
                         if uses.meets(op) {
-                            let before = code.guards.before(start, var, op);
+                            let before = code.guards().before(start, var, op);
                             self.guard(object, op, before, &frame.variables);
                         }
                     }

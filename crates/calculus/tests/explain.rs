@@ -117,12 +117,30 @@ fn changed(event: Event) -> Event {
     }
 }
 
-/// Asks about one observation.
+/// Asks about one observation. A schedule that is given must lead there.
 fn check(name: &str, program: &Program, asked: &(bool, Histories), expected: bool) {
     let (finished, processes) = asked.clone();
     let explanation = explain(program, &Observation { processes, finished });
     assert!(!matches!(explanation, Explanation::Unknown { .. }), "{name}");
     assert_eq!(explanation.is_possible(), expected, "{name}: {asked:?}");
+    if let Explanation::Possible { schedule } = explanation {
+        let (machine, trace) = schedule.steps().expect("the schedule can be followed");
+        assert_eq!(trace.len(), schedule.len());
+        let recording = Machine::new(program, Recording::Everything);
+        let trace = machine.translate(&trace, &recording).expect("and by another machine");
+        let mut state = recording.start();
+        trace.iter().for_each(|action| recording.step(&mut state, action));
+        let mut outcomes = Vec::new();
+        recording.outcomes(&mut state, &mut outcomes);
+        // Beside a panic nothing is told.
+        if let [outcome] = &outcomes[..]
+            && outcome.panic.is_none()
+        {
+            let found = outcome.observation();
+            assert_eq!(found.processes, asked.1, "{name}");
+            assert!(!finished || found.finished, "{name}");
+        }
+    }
 }
 
 /// Explains what is true and what is nearly true; tells how many of the near misses were untrue.
@@ -196,4 +214,88 @@ fn explanations_of_small_programs_are_right() {
 
 fn rng_pick<'a, T>(rng: &mut Rng, choices: &[&'a T]) -> &'a T {
     choices[rng.below(choices.len())]
+}
+
+/// Operations of random programs; `#` is a fresh number or, in every second program, always 1, so
+/// that messages cannot be told apart.
+const OPERATIONS: [&str; 30] = [
+    "put a #",
+    "put b #",
+    "put a #",
+    "put b #",
+    "x# = get a",
+    "x# = get b",
+    "x# = get a",
+    "x# = get b",
+    "y#, ok# = get a",
+    "close a",
+    "close b",
+    "abandon a",
+    "abandon b",
+    "observe #",
+    "select { put a # {} z# = get b {} }",
+    "select { put b # {} z# = get a {} }",
+    "select { z# = get a {} w# = get b {} }",
+    "select { put a # {} put b # {} }",
+    "select { z# = get a {} default {} }",
+    "select { z# = get b {} default { put a # } }",
+    "select { put b # {} default {} }",
+    "select { z# = get a {} put b # {} default {} }",
+    "select { z# = get a {} timeout {} }",
+    "choose { put a # } or { z# = get b }",
+    "choose { } or { put b # }",
+    "spawn { put a # }",
+    "spawn { z# = get b; observe # }",
+    "v# = get over; put v# #",
+    "put over a",
+    "put over b",
+];
+
+fn random_program(rng: &mut Rng) -> String {
+    let kinds = ["int", "int", "int[1]", "int[2]", "int[unbounded]"];
+    let over = ["chan int", "chan int[1]"];
+    let (a, b, over) = (rng.pick(&kinds), rng.pick(&kinds), rng.pick(&over));
+    let are_unique = rng.below(2) == 0;
+    let mut number = 0;
+    let mut body = |rng: &mut Rng| {
+        let mut body = String::new();
+        for _ in 0..1 + rng.below(4) {
+            number += 1;
+            let operation = rng.pick(&OPERATIONS);
+            // Variables need names of their own in any case.
+            let named = ["x#", "y#", "ok#", "z#", "w#", "v#"]
+                .iter()
+                .fold(operation.to_string(), |text, name| {
+                    text.replace(name, &name.replace('#', &number.to_string()))
+                });
+            body += &named.replace('#', &if are_unique { number } else { 1 }.to_string());
+            body += "\n";
+        }
+        body
+    };
+    let mut text = format!("main {{\nchan a: {a}\nchan b: {b}\nchan over: {over}\n");
+    for _ in 0..1 + rng.below(3) {
+        text += &format!("spawn {{\n{}}}\n", body(rng));
+    }
+    text + &body(rng) + "}\n"
+}
+
+#[test]
+fn explanations_of_random_programs_are_right() {
+    let seed = std::env::var("STRAIT_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    let programs = std::env::var("STRAIT_COUNT").ok().and_then(|count| count.parse().ok());
+    let mut rng = Rng(seed);
+    let (mut checked, mut counts) = (0, [0, 0]);
+    for _ in 0..programs.unwrap_or(400) {
+        let source = random_program(&mut rng);
+        let program =
+            parse(&source).unwrap_or_else(|errors| panic!("{}", errors.render("", &source)));
+        if let Some(found) = check_program(&source, &program, &mut rng) {
+            checked += 1;
+            counts[0] += found[0];
+            counts[1] += found[1];
+        }
+    }
+    assert!(checked >= 100, "only {checked} programs have no panic");
+    assert!(counts[0] >= 2_000 && counts[1] >= 400, "{counts:?}");
 }

@@ -43,8 +43,9 @@ fn weaving_and_searching_agree() {
     let mut answers = [0, 0, 0];
     let unalike = Capabilities::all();
     let alike = Capabilities { integers: false, ..Capabilities::all() };
-    for (capabilities, size) in [(unalike, 8), (unalike, 24), (alike, 8), (alike, 16)] {
+    for (capabilities, size) in [(&unalike, 8), (&unalike, 24), (&alike, 8), (&alike, 16)] {
         for heuristic in [Heuristic::A, Heuristic::F] {
+            let capabilities = capabilities.clone();
             let config = Config { weights: heuristic.weights(), capabilities, size };
             let generator = Generator::new(seed, config).expect("a correct setting");
             for index in 0..count {
