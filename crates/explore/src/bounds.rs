@@ -70,7 +70,7 @@ impl Gauge {
         let action = &enabled[index];
         let mut next = self.clone();
         next.steps += 1;
-        next.last = Some(system.thread(action));
+        next.last = Some(system.thread(action)).filter(|_| !system.is_free(action));
         next.preemptions += u32::from(preempts(system, self.last, enabled, action));
         next.delays += u32::from(index != usual(system, self.last, enabled));
         let over = |count: u32, bound: Option<u32>| bound.is_some_and(|bound| count > bound);
@@ -110,7 +110,9 @@ pub(crate) fn preempts<S: System>(
     action: &S::Action,
 ) -> bool {
     last.is_some_and(|last| {
-        !system.involves(action, last) && enabled.iter().any(|other| system.involves(other, last))
+        !system.involves(action, last)
+            && !system.is_free(action)
+            && enabled.iter().any(|other| system.involves(other, last))
     })
 }
 

@@ -48,6 +48,12 @@ pub trait System {
         false
     }
 
+    /// Is switching to the action, and away from it, never a pre-emption? Such are steps that no
+    /// thread of the program makes, like the commit of a buffered store.
+    fn is_free(&self, _action: &Self::Action) -> bool {
+        false
+    }
+
     /// May performing the action disable another action (one that a different choice would have
     /// taken instead)? Answering `false` for steps that never do, such as reading or writing a
     /// variable, spares the stateless reduction much work; `true` is always right.

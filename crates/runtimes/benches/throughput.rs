@@ -1,10 +1,16 @@
-//! Programs a second (each run ten times) for every target, flavour and style, and where the time
-//! goes. `cargo bench -p strait-runtimes [-- NAME]`; figures per second of processor time, because
-//! the machine may be shared.
+//! Programs a second, each run ten times, for every target, flavour and style, and where the time
+//! goes: two workers at once, as in a campaign on two processors.
+//!
+//! `cargo bench -p strait-runtimes --bench throughput [-- [TARGET] [SECONDS]]`. Rates are given by
+//! the clock and per second of processor time, because the machine may be shared; shares are of
+//! processor time. *overhead* is generation, lowering and judgement compared with the rest, which
+//! is the time in the runtime itself.
 #![expect(clippy::print_stdout, reason = "a bench prints")]
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::time::{ClockId, clock_gettime};
 use strait_calculus::Explainer;
 use strait_generate::{Config, Generator};
 use strait_runtimes::{
@@ -12,64 +18,99 @@ use strait_runtimes::{
     observation,
 };
 
-const TIME: Duration = Duration::from_millis(1_000);
+const WORKERS: u64 = 2;
 
-/// Seconds of processor time of this process (`/proc/self/stat`, hundredths); 0 elsewhere.
-fn processor_seconds() -> f64 {
-    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let behind = text.rsplit_once(')').map_or("", |(_, behind)| behind);
-    let fields = behind.split_ascii_whitespace().skip(11).take(2);
-    fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / 100.0
+/// Processor time of this thread or of the whole process.
+fn processor_time(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
+/// What the workers have done, and how long the parts took.
+#[derive(Default)]
 struct Spent {
-    programs: u64,
-    generate: Duration,
-    lower: Duration,
-    run: Duration,
-    judge: Duration,
-    ended: &'static str,
+    programs: AtomicU64,
+    generate: AtomicU64,
+    lower: AtomicU64,
+    judge: AtomicU64,
+    hangs: AtomicU64,
 }
 
-fn measure(info: &TargetInfo, flavour: Flavour, style: Style) -> Spent {
+impl Spent {
+    fn add(part: &AtomicU64, since: Duration) -> Duration {
+        let now = processor_time(ClockId::ThreadCPUTime);
+        part.fetch_add((now - since).as_nanos() as u64, Ordering::Relaxed);
+        now
+    }
+}
+
+fn work(info: &TargetInfo, flavour: Flavour, style: Style, time: Duration, spent: &Spent) {
     let contract = info.contract(flavour).expect("the flavour was listed");
     let config = Config { capabilities: capabilities(&contract), ..Config::default() };
     let generator = Generator::new(1, config).expect("the capabilities make sense");
     let mut runner = info.runner();
-    let options = RunOptions { style, flavour, ..RunOptions::default() };
-    let zero = Duration::ZERO;
-    let mut spent =
-        Spent { programs: 0, generate: zero, lower: zero, run: zero, judge: zero, ended: "" };
     let begun = Instant::now();
-    while begun.elapsed() < TIME {
-        let start = Instant::now();
-        let program = generator.generate(spent.programs).program;
-        let generated = Instant::now();
+    while begun.elapsed() < time {
+        let index = spent.programs.fetch_add(1, Ordering::Relaxed);
+        let options = RunOptions { style, flavour, seed: index, ..RunOptions::default() };
+        let start = processor_time(ClockId::ThreadCPUTime);
+        let program = generator.generate(index).program;
+        let start = Spent::add(&spent.generate, start);
         let plan = lower(&program).expect("it can be lowered");
-        let lowered = Instant::now();
+        Spent::add(&spent.lower, start);
         let summary = runner.run(&plan, &options).expect("threads can be started");
-        let run = Instant::now();
+        let start = processor_time(ClockId::ThreadCPUTime);
         let explainer = Explainer::new(&program);
         for tally in &summary.records {
             std::hint::black_box(explainer.explain(&observation(&tally.what), 10_000));
         }
-        spent.programs += 1;
-        spent.generate += generated - start;
-        spent.lower += lowered - generated;
-        spent.run += run - lowered;
-        spent.judge += run.elapsed();
+        Spent::add(&spent.judge, start);
         if summary.ended != Ended::Finished {
-            spent.ended = "(ended by a hang)";
-            break;
+            spent.hangs.fetch_add(1, Ordering::Relaxed);
+            return;
         }
     }
-    spent
+}
+
+fn measure(info: &TargetInfo, flavour: Flavour, word: &str, style: Style, time: Duration) {
+    let spent = Spent::default();
+    let (begun, before) = (Instant::now(), processor_time(ClockId::ProcessCPUTime));
+    std::thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| work(info, flavour, style, time, &spent));
+        }
+    });
+    let (clock, processor) = (begun.elapsed(), processor_time(ClockId::ProcessCPUTime) - before);
+    let programs = spent.programs.load(Ordering::Relaxed) as f64;
+    let seconds = |part: &AtomicU64| part.load(Ordering::Relaxed) as f64 / 1e9;
+    let (generate, lower) = (seconds(&spent.generate), seconds(&spent.lower));
+    let judge = seconds(&spent.judge);
+    let overhead = generate + lower + judge;
+    let share = |part: f64| 100.0 * part / processor.as_secs_f64();
+    println!(
+        "{:<24} {:<8} {:<8} {:>10.0} {:>9.0} {:>8.1}% {:>6.1}% {:>6.1}% {:>8.1}%{}",
+        info.name,
+        flavour.word(),
+        word,
+        programs / clock.as_secs_f64(),
+        programs / processor.as_secs_f64(),
+        share(generate),
+        share(lower),
+        share(judge),
+        100.0 * overhead / (processor.as_secs_f64() - overhead),
+        if spent.hangs.load(Ordering::Relaxed) > 0 { " (ended by a hang)" } else { "" },
+    );
 }
 
 fn main() {
-    let only = std::env::args().nth(1).filter(|argument| !argument.starts_with('-'));
+    let is_measured = std::env::args().any(|argument| argument == "--bench");
+    let arguments: Vec<String> =
+        std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let only = arguments.first();
+    let seconds = arguments.get(1).and_then(|text| text.parse().ok()).unwrap_or(1.0);
+    let time = Duration::from_secs_f64(if is_measured { seconds } else { 0.01 });
     println!(
-        "{:<26} {:<8} {:<8} {:>10} {:>12} {:>8} {:>8} {:>8} {:>8}",
+        "{:<24} {:<8} {:<8} {:>10} {:>9} {:>9} {:>7} {:>7} {:>9}",
         "target",
         "flavour",
         "style",
@@ -77,32 +118,16 @@ fn main() {
         "per cpu-s",
         "generate",
         "lower",
-        "run",
-        "judge"
+        "judge",
+        "overhead"
     );
     for info in TARGETS.iter().chain(&TEST_TARGETS[..1]) {
-        if only.as_ref().is_some_and(|only| only != info.name) {
+        if only.is_some_and(|only| only != info.name && only != "all") {
             continue;
         }
         for flavour in info.flavours() {
             for (word, style) in Style::all() {
-                let (begun, before) = (Instant::now(), processor_seconds());
-                let spent = measure(info, flavour, style);
-                let (wall, cpu) = (begun.elapsed(), processor_seconds() - before);
-                let share = |part: Duration| 100.0 * part.as_secs_f64() / wall.as_secs_f64();
-                println!(
-                    "{:<26} {:<8} {:<8} {:>10.0} {:>12.0} {:>7.1}% {:>7.1}% {:>7.1}% {:>7.1}% {}",
-                    info.name,
-                    flavour.word(),
-                    word,
-                    spent.programs as f64 / wall.as_secs_f64(),
-                    spent.programs as f64 / cpu.max(0.01),
-                    share(spent.generate),
-                    share(spent.lower),
-                    share(spent.run),
-                    share(spent.judge),
-                    spent.ended,
-                );
+                measure(info, flavour, word, style, time);
             }
         }
     }

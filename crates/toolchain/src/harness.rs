@@ -192,7 +192,7 @@ impl Harness {
         let Dependency { name, alias, features, default_features, .. } = &self.pinned;
         let features: Vec<String> = features.iter().map(|feature| format!("{feature:?}")).collect();
         format!(
-            "[package]\nname = \"{}\"\nversion = \"0.0.0\"\nedition = \"2021\"\npublish = false\n\n[workspace]\n\n\
+            "[package]\nname = \"{}\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n[workspace]\n\n\
              [dependencies]\n{} = {{ package = \"{name}\", version = \"{requirement}\", features = [{}], default-features = {default_features} }}\n{}\n\n{}\n",
             self.name,
             alias.as_ref().unwrap_or(name),

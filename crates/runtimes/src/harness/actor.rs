@@ -8,7 +8,7 @@ use super::cell::{Cell, Ends, Side};
 use super::crew::Style;
 use super::instance::{Account, Instance};
 use super::payload::Word;
-use super::plan::{At, Instruction, Op, Open, Select};
+use super::plan::{At, Expr, Instruction, Op, Open, Plan, Select, Value};
 use super::process::{Host, Pause, Process};
 use super::random::Disturbance;
 use super::record::Event;
@@ -18,6 +18,7 @@ use super::target::{Answer, Target};
 pub struct Actor<T: Target, W: Word> {
     process: Process,
     scene: Scene<T, W>,
+    plan: Arc<Plan>,
     /// Where it stopped when it ran ahead of its lane.
     pause: Option<Pause>,
 }
@@ -87,18 +88,54 @@ impl<T: Target, W: Word> Scene<T, W> {
     fn cell(&mut self, channel: u32) -> Option<Arc<Cell<T, W>>> {
         Some(self.ends(channel)?.cell.clone())
     }
+
+    fn sender(&mut self, channel: u32) -> Result<Arc<T::Sender<W>>, &'static str> {
+        let keeps = self.instance.keeps_ends;
+        let is_single = !self.instance.job.contract.many_senders;
+        let number = self.account.number;
+        let ends = self.ends(channel).ok_or("a channel does not exist")?;
+        if is_single && !ends.cell.claim(Side::Sending, number) {
+            return Err("two processes send on a channel that is made for one");
+        }
+        ends.sender(keeps).ok_or("a message is put on a closed channel")
+    }
+
+    fn receiver(&mut self, channel: u32) -> Result<Arc<T::Receiver<W>>, &'static str> {
+        let keeps = self.instance.keeps_ends;
+        let is_single = !self.instance.job.contract.many_receivers;
+        let number = self.account.number;
+        let ends = self.ends(channel).ok_or("a channel does not exist")?;
+        if is_single && !ends.cell.claim(Side::Receiving, number) {
+            return Err("two processes receive on a channel that is made for one");
+        }
+        ends.receiver(keeps).ok_or("a get on an abandoned channel")
+    }
+
+    /// A send may only fail when the receivers have left.
+    fn check_gone(&mut self, channel: Option<u32>) {
+        let cell = channel.and_then(|channel| self.cell(channel));
+        if cell.is_some_and(|cell| !cell.is_abandoned()) {
+            self.instance.job.refused(self.instance.number);
+        }
+    }
 }
 
 impl<T: Target, W: Word> Actor<T, W> {
     /// A process that has not begun.
     pub fn new(process: Process, instance: Arc<Instance<T, W>>) -> Self {
         let account = instance.enter(process.path.clone());
-        Actor { process, scene: Scene { instance, account, ends: Vec::new() }, pause: None }
+        let plan = instance.job.plan.clone();
+        Actor { process, scene: Scene { instance, account, ends: Vec::new() }, plan, pause: None }
     }
 
     /// The run it belongs to.
     pub fn instance(&self) -> &Arc<Instance<T, W>> {
         &self.scene.instance
+    }
+
+    /// Is it one of many that are walked through?
+    pub fn is_batched(&self) -> bool {
+        self.scene.instance.job.options.style == Style::Batched
     }
 
     /// Its place in the tree of processes.
@@ -109,8 +146,7 @@ impl<T: Target, W: Word> Actor<T, W> {
     /// Runs to the first operation or choice, ahead of its lane. Up to there all instances spawn
     /// the same processes; beyond it a later instance could enter a lane before an earlier one.
     pub fn run_ahead(&mut self) {
-        let job = self.scene.instance.job.clone();
-        self.pause = Some(self.process.run_ahead(&job.plan, &mut self.scene));
+        self.pause = Some(self.process.run_ahead(&self.plan, &mut self.scene));
         if let Some(at) = self.process.at() {
             self.scene.account.stands_at(at);
         }
@@ -121,8 +157,7 @@ impl<T: Target, W: Word> Actor<T, W> {
         if let Some(pause) = self.pause.take() {
             return pause;
         }
-        let job = self.scene.instance.job.clone();
-        let pause = self.process.run(&job.plan, &mut self.scene);
+        let pause = self.process.run(&self.plan, &mut self.scene);
         if let Some(at) = self.process.at() {
             self.scene.account.stands_at(at);
         }
@@ -181,8 +216,8 @@ impl<T: Target, W: Word> Actor<T, W> {
 
     /// The ends that a select needs.
     pub fn request(&mut self, at: At) -> Result<Request<T, W>, &'static str> {
-        let job = self.scene.instance.job.clone();
-        let select = select_at(&job.plan.instructions, at)?;
+        let select = select_at(&self.plan.instructions, at)?;
+        let channel_of = |channel| channel_of(&self.process, channel);
         let has_default = select.default.is_some();
         let mut request = Request {
             holds: Vec::with_capacity(select.cases.len()),
@@ -193,15 +228,15 @@ impl<T: Target, W: Word> Actor<T, W> {
             match &case.op {
                 Op::Timeout => request.has_timeout = true,
                 Op::Put(channel, value) => {
-                    let Some(channel) = self.channel(channel) else { continue };
+                    let Some(channel) = channel_of(channel) else { continue };
                     let word = value.evaluate(self.process.variables()).to_word();
                     let ledger = self.scene.instance.ledger;
-                    let sender = self.sender(channel)?;
+                    let sender = self.scene.sender(channel)?;
                     request.holds.push((number, Hold::Put(sender, W::wrap(word, ledger))));
                 }
                 Op::Get(channel, ..) => {
-                    let Some(channel) = self.channel(channel) else { continue };
-                    let receiver = self.receiver(channel)?;
+                    let Some(channel) = channel_of(channel) else { continue };
+                    let receiver = self.scene.receiver(channel)?;
                     request.holds.push((number, Hold::Get(receiver)));
                 }
             }
@@ -212,41 +247,11 @@ impl<T: Target, W: Word> Actor<T, W> {
         Ok(request)
     }
 
-    fn channel(&self, channel: &super::plan::Expr) -> Option<u32> {
-        match channel.evaluate(self.process.variables()) {
-            super::plan::Value::Chan(number) => Some(number),
-            _ => None,
-        }
-    }
-
-    fn sender(&mut self, channel: u32) -> Result<Arc<T::Sender<W>>, &'static str> {
-        let keeps = self.scene.instance.keeps_ends;
-        let is_single = !self.scene.instance.job.contract.many_senders;
-        let number = self.scene.account.number;
-        let ends = self.scene.ends(channel).ok_or("a channel does not exist")?;
-        if is_single && !ends.cell.claim(Side::Sending, number) {
-            return Err("two processes send on a channel that is made for one");
-        }
-        ends.sender(keeps).ok_or("a message is put on a closed channel")
-    }
-
-    fn receiver(&mut self, channel: u32) -> Result<Arc<T::Receiver<W>>, &'static str> {
-        let keeps = self.scene.instance.keeps_ends;
-        let is_single = !self.scene.instance.job.contract.many_receivers;
-        let number = self.scene.account.number;
-        let ends = self.scene.ends(channel).ok_or("a channel does not exist")?;
-        if is_single && !ends.cell.claim(Side::Receiving, number) {
-            return Err("two processes receive on a channel that is made for one");
-        }
-        ends.receiver(keeps).ok_or("a get on an abandoned channel")
-    }
-
     /// Goes on after the select has ended.
     pub fn answer(&mut self, at: At, outcome: Outcome<W>) {
-        let job = self.scene.instance.job.clone();
-        let select = match select_at(&job.plan.instructions, at) {
+        let select = match select_at(&self.plan.instructions, at) {
             Ok(select) => select,
-            Err(why) => return job.go_astray(why),
+            Err(why) => return self.scene.instance.job.go_astray(why),
         };
         match outcome {
             Outcome::Default => self.process.defaulted(select, &mut self.scene),
@@ -254,7 +259,9 @@ impl<T: Target, W: Word> Actor<T, W> {
             Outcome::Done(case, answer) => match answer {
                 Answer::Sent => self.process.sent(select, case, &mut self.scene),
                 Answer::Gone => {
-                    self.check_gone(select, case);
+                    if let Op::Put(channel, _) = &select.cases[case].op {
+                        self.scene.check_gone(channel_of(&self.process, channel));
+                    }
                     self.process.sent(select, case, &mut self.scene);
                 }
                 Answer::Got(word) => {
@@ -264,17 +271,10 @@ impl<T: Target, W: Word> Actor<T, W> {
                 Answer::Closed => {
                     self.process.received(select, case, None, &mut self.scene);
                 }
-                Answer::Unsupported => job.go_astray("the target cannot do this operation"),
+                Answer::Unsupported => {
+                    self.scene.instance.job.go_astray("the target cannot do this operation");
+                }
             },
-        }
-    }
-
-    /// A send may only fail when the receivers have left.
-    fn check_gone(&mut self, select: &Select, case: usize) {
-        let Op::Put(channel, _) = &select.cases[case].op else { return };
-        let cell = self.channel(channel).and_then(|channel| self.scene.cell(channel));
-        if cell.is_some_and(|cell| !cell.is_abandoned()) {
-            self.scene.instance.job.refused(self.scene.instance.number);
         }
     }
 
@@ -285,6 +285,13 @@ impl<T: Target, W: Word> Actor<T, W> {
         let instance = self.scene.instance;
         instance.job.watch.finish_process();
         instance.batch.leave();
+    }
+}
+
+fn channel_of(process: &Process, channel: &Expr) -> Option<u32> {
+    match channel.evaluate(process.variables()) {
+        Value::Chan(number) => Some(number),
+        _ => None,
     }
 }
 

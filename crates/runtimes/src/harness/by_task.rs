@@ -16,6 +16,10 @@ pub async fn drive<T: Target, W: Word>(mut actor: Actor<T, W>) {
     while !actor.instance().batch.is_open() {
         yield_once().await;
     }
+    if actor.is_batched() && !actor.instance().begin() && !actor.instance().keep_pace() {
+        // Somebody has no thread.
+        yield_once().await;
+    }
     while let Some(at) = actor.next_wait() {
         match actor.disturbance() {
             Disturbance::Nothing => {}

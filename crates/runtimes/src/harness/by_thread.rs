@@ -12,6 +12,10 @@ pub fn drive<T: Target, W: Word>(mut actor: Actor<T, W>) {
     while !actor.instance().batch.is_open() {
         std::thread::yield_now();
     }
+    if actor.is_batched() && !actor.instance().begin() && !actor.instance().keep_pace() {
+        // Somebody has no processor.
+        std::thread::yield_now();
+    }
     while let Some(at) = actor.next_wait() {
         disturb(actor.disturbance());
         let request = match actor.request(at) {

@@ -15,7 +15,7 @@ use std::time::Duration;
 use super::actor::Actor;
 use super::by_task::{catching, message_of};
 use super::executor::{Executor, lock};
-use super::instance::Instance;
+use super::instance::{Batch, Instance};
 use super::lane::Lane;
 use super::payload::{Payload, Word};
 use super::plan::Plan;
@@ -87,7 +87,7 @@ pub struct Job<T: Target, W: Word> {
     /// The target.
     pub target: T,
     /// The program.
-    pub plan: Plan,
+    pub plan: Arc<Plan>,
     /// How it is run.
     pub options: RunOptions,
     /// What the target promises.
@@ -96,6 +96,8 @@ pub struct Job<T: Target, W: Word> {
     pub watch: Arc<Watch>,
     crew: Arc<Crew<T, W>>,
     lanes: Mutex<HashMap<Path, usize>>,
+    /// Processes of a batch that has not begun, by lane.
+    waiting: Mutex<Vec<Waiting<T, W>>>,
     trouble: Mutex<Option<Trouble>>,
     is_troubled: AtomicBool,
     refusals: AtomicU64,
@@ -115,12 +117,13 @@ impl<T: Target, W: Word> Job<T, W> {
     ) -> Arc<Self> {
         Arc::new(Job {
             target: crew.target.clone(),
-            plan,
+            plan: Arc::new(plan),
             options,
             contract,
             watch,
             crew,
             lanes: Mutex::default(),
+            waiting: Mutex::default(),
             trouble: Mutex::default(),
             is_troubled: AtomicBool::new(false),
             refusals: AtomicU64::new(0),
@@ -187,14 +190,39 @@ impl<T: Target, W: Word> Job<T, W> {
         } else {
             self.crew.task_lane(number)
         };
-        match lane {
-            Ok(lane) => lane.push(actor),
-            Err(error) => self.go_astray(&format!("no thread can be started: {error}")),
+        let lane = match lane {
+            Ok(lane) => lane,
+            Err(error) => return self.go_astray(&format!("no thread can be started: {error}")),
+        };
+        if actor.instance().batch.is_open() {
+            return lane.push(actor);
         }
+        // Nobody is woken before the batch begins: those who wait for it would take the processor
+        // from who prepares it.
+        let mut waiting = lock(&self.waiting);
+        match waiting.iter_mut().find(|(known, _)| Arc::ptr_eq(known, &lane)) {
+            Some((_, actors)) => actors.push(actor),
+            None => waiting.push((lane, vec![actor])),
+        }
+    }
+
+    /// Hands all processes of a batch to their lanes, and lets them begin together.
+    pub fn release(&self, batch: &Batch) {
+        let waiting = std::mem::take(&mut *lock(&self.waiting));
+        let lanes: Vec<_> = waiting
+            .into_iter()
+            .map(|(lane, actors)| {
+                lane.fill(actors);
+                lane
+            })
+            .collect();
+        batch.open();
+        lanes.iter().for_each(|lane| lane.wake());
     }
 }
 
 type Lanes<T, W> = Mutex<Vec<Arc<Lane<Actor<T, W>>>>>;
+type Waiting<T, W> = (Arc<Lane<Actor<T, W>>>, Vec<Actor<T, W>>);
 
 /// Threads and tasks that wait for processes. They live as long as the session.
 pub struct Crew<T: Target, W: Word> {

@@ -127,6 +127,9 @@ pub struct Instance<T: Target, W: Word> {
     cells: Mutex<Vec<Arc<Cell<T, W>>>>,
     accounts: Mutex<Vec<Arc<Account>>>,
     arrivals: AtomicU64,
+    /// How many processes there were when the batch began, and how many of them have begun.
+    expected: AtomicU32,
+    begun: AtomicU32,
 }
 
 impl<T: Target, W: Word> Instance<T, W> {
@@ -149,6 +152,8 @@ impl<T: Target, W: Word> Instance<T, W> {
             cells: Mutex::default(),
             accounts: Mutex::default(),
             arrivals: AtomicU64::new(0),
+            expected: AtomicU32::new(0),
+            begun: AtomicU32::new(0),
         }
     }
 
@@ -174,6 +179,30 @@ impl<T: Target, W: Word> Instance<T, W> {
         let account = Arc::new(Account { path, number, events, at });
         accounts.push(account.clone());
         account
+    }
+
+    /// Notes that the processes entered so far will begin together.
+    pub fn expect_all(&self) {
+        self.expected.store(lock(&self.accounts).len() as u32, Ordering::Release);
+    }
+
+    /// A process begins. Have all begun that are to begin together?
+    pub fn begin(&self) -> bool {
+        self.begun.fetch_add(1, Ordering::AcqRel) + 1 >= self.expected.load(Ordering::Acquire)
+    }
+
+    /// Waits a moment for those that are to begin together. Without this one lane would be through
+    /// a whole batch before another has woken up, and the two would never meet. Those who are late
+    /// find everybody else waiting, and catch up.
+    pub fn keep_pace(&self) -> bool {
+        const ROUNDS: u32 = 200;
+        for _ in 0..ROUNDS {
+            if self.begun.load(Ordering::Acquire) >= self.expected.load(Ordering::Acquire) {
+                return true;
+            }
+            std::hint::spin_loop();
+        }
+        false
     }
 
     /// Lines two processes up before an operation: waits a moment for the other one of a pair.

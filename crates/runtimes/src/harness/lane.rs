@@ -42,6 +42,13 @@ impl<J> Lane<J> {
         self.wake();
     }
 
+    /// Adds several and wakes nobody yet.
+    pub fn fill(&self, jobs: impl IntoIterator<Item = J>) {
+        let mut queue = lock(&self.queue);
+        queue.extend(jobs);
+        self.length.store(queue.len(), Ordering::SeqCst);
+    }
+
     /// Says that there will be no more.
     pub fn end(&self) {
         self.over.store(true, Ordering::SeqCst);
@@ -49,7 +56,8 @@ impl<J> Lane<J> {
         self.wake();
     }
 
-    fn wake(&self) {
+    /// Wakes the reader.
+    pub fn wake(&self) {
         self.ready.notify_one();
         let waker = lock(&self.waker).take();
         waker.into_iter().for_each(Waker::wake);

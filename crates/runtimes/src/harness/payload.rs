@@ -4,7 +4,10 @@
 //! A ledger lives as long as the process: a payload that a faulty channel drops twice must not
 //! reach for memory that is gone, or the report would be lost in the crash.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering};
+
+const BOXED: u8 = 1;
+const COUNTED: u8 = 2;
 
 /// A message type that wraps an integer.
 pub trait Word: Send + Unpin + 'static {
@@ -28,31 +31,42 @@ pub enum Payload {
     Counted,
 }
 
-impl Word for i64 {
-    fn wrap(word: i64, _: &'static Ledger) -> i64 {
-        word
-    }
-
-    fn unwrap(self) -> i64 {
-        self
-    }
-
-    fn copy(&self) -> i64 {
-        *self
-    }
+/// A message: one type for every [`Payload`], since each type that travels through a target means
+/// all of the harness compiled once more for it.
+pub enum Parcel {
+    /// [`Payload::Plain`]
+    Plain(i64),
+    /// [`Payload::Boxed`]
+    Boxed(Box<i64>),
+    /// [`Payload::Counted`]
+    Counted(Counted),
 }
 
-impl Word for Box<i64> {
-    fn wrap(word: i64, _: &'static Ledger) -> Box<i64> {
-        Box::new(word)
+impl Word for Parcel {
+    fn wrap(word: i64, ledger: &'static Ledger) -> Parcel {
+        match ledger.payload.load(Ordering::Relaxed) {
+            BOXED => Parcel::Boxed(Box::new(word)),
+            COUNTED => Parcel::Counted(Counted::new(word, ledger)),
+            _ => Parcel::Plain(word),
+        }
     }
 
     fn unwrap(self) -> i64 {
-        *self
+        match self {
+            Parcel::Plain(word) => word,
+            Parcel::Boxed(word) => *word,
+            Parcel::Counted(counted) => *counted.word,
+        }
     }
 
-    fn copy(&self) -> Box<i64> {
-        self.clone()
+    fn copy(&self) -> Parcel {
+        match self {
+            Parcel::Plain(word) => Parcel::Plain(*word),
+            Parcel::Boxed(word) => Parcel::Boxed(word.clone()),
+            Parcel::Counted(counted) => {
+                Parcel::Counted(Counted::new(*counted.word, counted.ledger))
+            }
+        }
     }
 }
 
@@ -63,18 +77,10 @@ pub struct Counted {
     ledger: &'static Ledger,
 }
 
-impl Word for Counted {
-    fn wrap(word: i64, ledger: &'static Ledger) -> Counted {
+impl Counted {
+    fn new(word: i64, ledger: &'static Ledger) -> Counted {
         let mark = ledger.enter();
         Counted { word: Box::new(word), mark, ledger }
-    }
-
-    fn unwrap(self) -> i64 {
-        *self.word
-    }
-
-    fn copy(&self) -> Counted {
-        Counted::wrap(*self.word, self.ledger)
     }
 }
 
@@ -87,6 +93,8 @@ impl Drop for Counted {
 /// How many messages were made and dropped in one instance.
 #[derive(Debug, Default)]
 pub struct Ledger {
+    /// What messages are made of: [`BOXED`], [`COUNTED`], or else plain.
+    payload: AtomicU8,
     made: AtomicU64,
     alive: AtomicI64,
     /// The sum of the marks of those alive: not zero although none is alive when one was dropped
@@ -106,6 +114,16 @@ pub enum Imbalance {
 }
 
 impl Ledger {
+    /// Decides what messages are made of from now on.
+    pub fn carry(&self, payload: Payload) {
+        let code = match payload {
+            Payload::Plain => 0,
+            Payload::Boxed => BOXED,
+            Payload::Counted => COUNTED,
+        };
+        self.payload.store(code, Ordering::Relaxed);
+    }
+
     fn enter(&self) -> u64 {
         let number = self.made.fetch_add(1, Ordering::Relaxed) + 1;
         let mark = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -1,10 +1,10 @@
-//! A target behind one interface, whatever its types are: sessions for each kind of payload, begun
-//! when they are first needed.
+//! A target behind one interface, whatever its types are: a session that is begun when it is first
+//! needed, and anew after it got stuck.
 
 use std::sync::Arc;
 
 use super::crew::RunOptions;
-use super::payload::{Counted, Payload};
+use super::payload::Parcel;
 use super::plan::{Capacity, Instruction, Op, Plan};
 use super::session::{Session, Summary};
 use super::target::{Contract, Flavour, Target};
@@ -20,34 +20,18 @@ pub trait Runner: Send {
     fn watch(&self) -> Arc<Watch>;
 }
 
-/// The sessions of a target.
+/// The sessions of a target, one after the other.
 pub struct Sessions<T: Target> {
     target: T,
     watch: Arc<Watch>,
-    plain: Option<Session<T, i64>>,
-    boxed: Option<Session<T, Box<i64>>>,
-    counted: Option<Session<T, Counted>>,
+    session: Option<Session<T, Parcel>>,
 }
 
 impl<T: Target> Sessions<T> {
     /// No session yet.
     pub fn new(target: T) -> Self {
-        Sessions { target, watch: Arc::default(), plain: None, boxed: None, counted: None }
+        Sessions { target, watch: Arc::default(), session: None }
     }
-}
-
-/// Runs a plan in a session that is begun if there is none, and forgotten when it is stuck.
-macro_rules! run_in {
-    ($sessions:expr, $slot:ident, $plan:expr, $options:expr) => {{
-        let Sessions { target, watch, $slot, .. } = $sessions;
-        if $slot.as_ref().is_none_or(|session| session.is_stuck()) {
-            *$slot = Some(Session::start(target.clone(), watch.clone())?);
-        }
-        match $slot {
-            Some(session) => Ok(session.run(target, $plan, $options)),
-            None => Err(std::io::ErrorKind::NotFound.into()),
-        }
-    }};
 }
 
 impl<T: Target> Runner for Sessions<T> {
@@ -56,11 +40,12 @@ impl<T: Target> Runner for Sessions<T> {
     }
 
     fn run(&mut self, plan: &Plan, options: &RunOptions) -> Result<Summary, std::io::Error> {
-        match options.payload {
-            Payload::Plain => run_in!(self, plain, plan, options),
-            Payload::Boxed => run_in!(self, boxed, plan, options),
-            Payload::Counted => run_in!(self, counted, plan, options),
-        }
+        let Sessions { target, watch, session } = self;
+        let session = match session {
+            Some(session) if !session.is_stuck() => session,
+            other => other.insert(Session::start(target.clone(), watch.clone())?),
+        };
+        Ok(session.run(target, plan, options))
     }
 
     fn watch(&self) -> Arc<Watch> {

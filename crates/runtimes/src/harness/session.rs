@@ -225,6 +225,7 @@ fn summarise<T: Target, W: Word>(result: &Slot, job: &Job<T, W>, ended: Ended) -
 fn conduct<T: Target, W: Word>(assignment: &Assignment<T, W>, ledgers: &'static [Ledger]) {
     let Assignment { job, result } = assignment;
     let options = &job.options;
+    ledgers.iter().for_each(|ledger| ledger.carry(options.payload));
     let size = if options.style == Style::Batched { BATCH } else { 1 };
     let mut next = 0;
     while next < options.repetitions && !job.is_troubled() {
@@ -255,20 +256,21 @@ fn perform<T: Target, W: Word>(
     batch: &Batch,
     instances: &[Arc<Instance<T, W>>],
 ) {
-    let mut mains = Vec::with_capacity(instances.len());
+    let is_thread = job.is_thread(&[]);
+    let mut mains = Vec::with_capacity(if is_thread { instances.len() } else { 0 });
     for instance in instances {
         let process = Process::main(&job.plan, job.options.seed, instance.number);
         let mut actor = Actor::new(process, instance.clone());
         actor.run_ahead();
-        mains.push(actor);
+        instance.expect_all();
+        if is_thread { mains.push(actor) } else { job.clone().dispatch(actor) }
     }
-    batch.open();
-    let is_thread = job.is_thread(&[]);
+    job.release(batch);
     for main in mains {
         if job.is_troubled() {
             return;
         }
-        if is_thread { run_on_thread(main) } else { job.clone().dispatch(main) }
+        run_on_thread(main);
     }
     batch.wait(|| job.is_troubled());
 }

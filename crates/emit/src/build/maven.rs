@@ -1,0 +1,123 @@
+//! Jars by the user's own `mvn`: mirrors, proxies and the local repository are the user's.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use strait_toolchain::{Error, Spec};
+
+use super::missing::{Missing, is_offline};
+use super::workshop::{Workshop, failed, key};
+
+const NEXT: &str =
+    "install Maven (https://maven.apache.org, or the package `maven`), or put its folder into PATH";
+
+/// A jar: group, artifact, version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Jar {
+    pub(super) group: &'static str,
+    pub(super) artifact: &'static str,
+    pub(super) version: String,
+}
+
+impl Jar {
+    pub(super) fn new(
+        group: &'static str,
+        artifact: &'static str,
+        version: impl Into<String>,
+    ) -> Self {
+        Jar { group, artifact, version: version.into() }
+    }
+
+    fn text(&self) -> String {
+        let Jar { group, artifact, version } = self;
+        format!(
+            "    <dependency>\n      <groupId>{group}</groupId>\n      <artifactId>{artifact}</artifactId>\n      <version>{version}</version>\n    </dependency>\n"
+        )
+    }
+}
+
+/// The class path of jars and of what they need. The first jar is the one that is asked for.
+pub(super) fn class_path(
+    workshop: &Workshop,
+    what: &'static str,
+    list: &'static str,
+    jars: &[Jar],
+) -> Result<String, Missing> {
+    let dependencies: String = jars.iter().map(Jar::text).collect();
+    let pom = format!(
+        "<project xmlns=\"http://maven.apache.org/POM/4.0.0\">\n  <modelVersion>4.0.0</modelVersion>\n  <groupId>strait</groupId>\n  <artifactId>strait</artifactId>\n  <version>0</version>\n  <dependencies>\n{dependencies}  </dependencies>\n</project>\n"
+    );
+    let name = format!("maven-{}", key([pom.as_str()]));
+    let known = workshop.place(&name);
+    // The user may have emptied the repository since.
+    if let Some(path) = read_class_path(&known) {
+        return Ok(path);
+    }
+    let _ = fs::remove_dir_all(&known);
+    let version = jars.first().map(|jar| jar.version.clone()).unwrap_or_default();
+    let folder = workshop.folder(&name, |folder| {
+        let file = folder.join("pom.xml");
+        fs::write(&file, &pom).map_err(failed("write", &file))?;
+        let spec = Spec::new("mvn")
+            .arguments(["-B", "-ntp", "-f", "pom.xml", "dependency:build-classpath"])
+            .arguments(["-Dmdep.outputFile=classpath.txt", "-Dmdep.includeScope=runtime"])
+            .directory(folder);
+        let finished = workshop.run(spec).map_err(not_installed)?;
+        if finished.end.is_success() && read_class_path(folder).is_some() {
+            return Ok(());
+        }
+        let text = finished.stdout.text();
+        let complaints: Vec<&str> =
+            text.lines().filter(|line| line.starts_with("[ERROR]")).take(2).collect();
+        let said = format!("mvn says: {}", complaints.join(" "));
+        if text.contains("Could not find artifact") || text.contains("was not found in") {
+            return Err(Missing::NoSuchVersion { what, version: version.clone(), list, said });
+        }
+        if is_offline(&text) || text.contains("Could not transfer") {
+            let tool = "mvn";
+            return Err(Missing::Offline { what, version: version.clone(), tool, said });
+        }
+        let command = "mvn dependency:build-classpath".to_owned();
+        Err(Missing::Broken { tool: "mvn", command, said })
+    })?;
+    read_class_path(&folder).ok_or_else(|| {
+        let source = std::io::Error::other("it names jars that are not there");
+        failed("read", &folder.join("classpath.txt"))(source)
+    })
+}
+
+/// The class path that was written down, if all its jars are there.
+fn read_class_path(folder: &Path) -> Option<String> {
+    let text = fs::read_to_string(folder.join("classpath.txt")).ok()?;
+    let text = text.trim();
+    let is_whole = !text.is_empty() && text.split(':').all(|jar| Path::new(jar).is_file());
+    is_whole.then(|| text.to_owned())
+}
+
+fn not_installed(error: Error) -> Missing {
+    match error {
+        Error::CannotStart { .. } => {
+            Missing::NotInstalled { tool: "mvn", looked: None, next: NEXT }
+        }
+        other => other.into(),
+    }
+}
+
+/// The `java` of JAVA_HOME, which `mvn` uses too, or the one in PATH.
+pub(super) fn java(workshop: &Workshop) -> Result<PathBuf, Missing> {
+    let home = std::env::var_os("JAVA_HOME").filter(|home| !home.is_empty());
+    let at_home = home.map(|home| Path::new(&home).join("bin").join("java"));
+    let java = at_home.filter(|path| path.is_file()).unwrap_or_else(|| "java".into());
+    let finished = match workshop.run(Spec::new(&java).arguments(["-version"])) {
+        Err(Error::CannotStart { .. }) => {
+            let next = "install a JDK, 11 or later, or set JAVA_HOME";
+            return Err(Missing::NotInstalled { tool: "java", looked: None, next });
+        }
+        other => other?,
+    };
+    if finished.end.is_success() {
+        return Ok(java);
+    }
+    let said = finished.stderr.last_lines(2);
+    Err(Missing::Broken { tool: "java", command: "java -version".to_owned(), said })
+}

@@ -1,0 +1,125 @@
+//! What every build needs: somebody to start programs, and a place to keep what was made.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use strait_toolchain::{Cache, Finished, Launcher, Spec, run};
+
+use super::missing::Missing;
+
+/// How long a tool may take that resolves or compiles something.
+const PATIENCE: Duration = Duration::from_secs(20 * 60);
+
+/// What is kept of each end of a tool's output.
+const KEEP: usize = 256 * 1024;
+
+/// Starts tools and keeps what they make.
+#[derive(Clone, Debug)]
+pub struct Workshop {
+    launcher: Launcher,
+    cache: Cache,
+    cancel: Option<Arc<AtomicBool>>,
+    count: Arc<AtomicU64>,
+}
+
+impl Workshop {
+    /// A workshop that starts programs by this launcher and keeps things in this cache.
+    pub fn new(launcher: Launcher, cache: Cache) -> Self {
+        Workshop { launcher, cache, cancel: None, count: Arc::default() }
+    }
+
+    /// A flag that ends whatever tool runs when it is set.
+    pub fn cancel(mut self, flag: Arc<AtomicBool>) -> Self {
+        self.cancel = Some(flag);
+        self
+    }
+
+    /// Who starts programs.
+    pub fn launcher(&self) -> &Launcher {
+        &self.launcher
+    }
+
+    /// Runs a tool to its end.
+    pub(crate) fn run(&self, spec: Spec) -> Result<Finished, strait_toolchain::Error> {
+        let spec = match &self.cancel {
+            Some(flag) => spec.cancel(flag.clone()),
+            None => spec,
+        };
+        run(&self.launcher, &spec.wall(PATIENCE).keep(KEEP))
+    }
+
+    /// The place of a thing in the cache, whether it is there or not.
+    pub(crate) fn place(&self, name: &str) -> PathBuf {
+        self.cache.root().join("languages").join(name)
+    }
+
+    /// A new folder next to `place` that nobody else writes to.
+    pub(crate) fn scratch(&self, place: &Path) -> Result<PathBuf, Missing> {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let mut name = place.file_name().unwrap_or_default().to_os_string();
+        name.push(format!(".{}-{number}.incomplete", std::process::id()));
+        let folder = place.with_file_name(name);
+        fs::create_dir_all(&folder).map_err(failed("make", &folder))?;
+        Ok(folder)
+    }
+
+    /// Makes a folder by `make`, unless it is there. It appears under its name only when it is
+    /// complete; when two make it at once, the first one to be ready wins.
+    pub(crate) fn folder(
+        &self,
+        name: &str,
+        make: impl FnOnce(&Path) -> Result<(), Missing>,
+    ) -> Result<PathBuf, Missing> {
+        let place = self.place(name);
+        if place.is_dir() {
+            return Ok(place);
+        }
+        let scratch = self.scratch(&place)?;
+        let made = make(&scratch);
+        if made.is_ok() && fs::rename(&scratch, &place).is_ok() {
+            return Ok(place);
+        }
+        // What is half made is kept only where the message speaks of it.
+        if !matches!(made, Err(Missing::DoesNotBuild { .. })) {
+            let _ = fs::remove_dir_all(&scratch);
+        }
+        made?;
+        if place.is_dir() {
+            return Ok(place);
+        }
+        let source = std::io::Error::other("the finished folder cannot be moved to its place");
+        Err(failed("make", &place)(source))
+    }
+}
+
+/// Writes files below a folder.
+pub(crate) fn write_files(folder: &Path, files: &[(String, String)]) -> Result<(), Missing> {
+    for (name, content) in files {
+        let path = folder.join(name);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(failed("make", parent))?;
+        }
+        fs::write(&path, content).map_err(failed("write", &path))?;
+    }
+    Ok(())
+}
+
+pub(crate) fn failed(
+    action: &'static str,
+    path: &Path,
+) -> impl Fn(std::io::Error) -> Missing + use<> {
+    let path = path.to_owned();
+    move |source| Missing::File { action, path: path.clone(), source }
+}
+
+/// A name that changes with the sources. FNV-1a: the same on every machine and in every version.
+pub(crate) fn key<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for byte in parts.into_iter().flat_map(|part| part.bytes().chain([0])) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("{hash:016x}")
+}

@@ -1,0 +1,13 @@
+//! Programs of the language as source of other languages.
+
+mod build;
+mod error;
+mod evidence;
+mod language;
+mod source;
+
+pub use build::{Compilation, Compiled, Missing, Platform, Toolchain, UnknownPlatform, Workshop};
+pub use error::Error;
+pub use evidence::Complaint;
+pub use language::{Language, UnknownLanguage};
+pub use source::{Files, batch, emit, functions};

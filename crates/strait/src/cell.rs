@@ -1,0 +1,88 @@
+//! `UnsafeCell` whose accesses are checked under test: two that are not ordered by synchronisation,
+//! and of which one writes, are a data race, which ends the execution as a fault.
+
+use std::panic::Location;
+
+use crate::rt::current::{under_test, with};
+use crate::rt::features::Feature;
+use crate::rt::slot::{Fresh, Slot};
+
+/// Memory without synchronisation of its own.
+#[derive(Debug)]
+pub struct UnsafeCell<T: ?Sized> {
+    slot: Slot,
+    real: std::cell::UnsafeCell<T>,
+}
+
+impl<T> UnsafeCell<T> {
+    /// A new cell.
+    #[track_caller]
+    pub fn new(value: T) -> Self {
+        let slot = Slot::new(Fresh { kind: "UnsafeCell", open: 0, value: 0 });
+        UnsafeCell { slot, real: std::cell::UnsafeCell::new(value) }
+    }
+
+    /// A new cell for a `static`. What it holds stays from one execution to the next.
+    pub const fn new_static(value: T) -> Self {
+        UnsafeCell { slot: Slot::unnamed(), real: std::cell::UnsafeCell::new(value) }
+    }
+
+    /// The value.
+    pub fn into_inner(self) -> T {
+        self.real.into_inner()
+    }
+}
+
+impl<T: ?Sized> UnsafeCell<T> {
+    /// Reads through a pointer that is valid during the call, if nobody writes meanwhile.
+    #[track_caller]
+    pub fn with<R>(&self, access: impl FnOnce(*const T) -> R) -> R {
+        self.touch(false, Location::caller());
+        access(self.real.get())
+    }
+
+    /// Writes through a pointer that is valid during the call, if nobody else accesses the cell
+    /// meanwhile.
+    #[track_caller]
+    pub fn with_mut<R>(&self, access: impl FnOnce(*mut T) -> R) -> R {
+        self.touch(true, Location::caller());
+        access(self.real.get())
+    }
+
+    /// The value, which nobody else can access.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.real.get_mut()
+    }
+
+    fn touch(&self, write: bool, place: &'static Location<'static>) {
+        if under_test() {
+            self.check(write, place);
+        }
+    }
+
+    fn check(&self, write: bool, place: &'static Location<'static>) {
+        let fresh = || Fresh { kind: "UnsafeCell", open: 0, value: 0 };
+        let races = with(|world| {
+            world.features.want(Feature::Clocks);
+            let (cell, _) = self.slot.find(world, fresh, place);
+            let thread = world.current;
+            let rival = world.clocks.touch(thread, cell, write, place)?;
+            let kind = if write { "write" } else { "read" };
+            let fault = format!(
+                "data race on {}: {kind} by {} at {}:{}, not ordered with the access by {} at {}:{}",
+                world.describe_object(cell),
+                world.describe_thread(thread),
+                place.file(),
+                place.line(),
+                world.describe_thread(rival.thread()),
+                rival.place.file(),
+                rival.place.line(),
+            );
+            world.ending.fault = Some(fault);
+            Some(())
+        });
+        if races.flatten().is_some() {
+            crate::rt::schedule::give_up();
+        }
+    }
+}

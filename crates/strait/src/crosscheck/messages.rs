@@ -1,0 +1,187 @@
+//! Random programs of channels, selects, `MVar`s, transactions and exceptions.
+
+use std::sync::Arc;
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use super::{compare, count, seed};
+use crate::channel::{Receiver, Select, Sender, bounded};
+use crate::exception::{self, ThreadKilled};
+use crate::mvar::MVar;
+use crate::rt::execution::Program;
+use crate::rt::memory::Model;
+use crate::stm::{TVar, atomically, check};
+use crate::thread;
+
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    Send(usize),
+    Receive(usize),
+    TrySend(usize),
+    TryReceive(usize),
+    /// Sends on the one or receives from the other.
+    Select(usize, usize),
+    TrySelect(usize, usize),
+    Take,
+    Put,
+    TryTake,
+    Read,
+    /// Adds one to a variable.
+    Add(usize),
+    /// Waits until a variable is not 0, and subtracts one.
+    Subtract(usize),
+    Kill(usize),
+    Mask,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Flavour {
+    Channels,
+    Variables,
+    Exceptions,
+}
+
+fn draw(rng: &mut ChaCha8Rng, flavour: Flavour) -> Op {
+    let below = |rng: &mut ChaCha8Rng, bound: u32| (rng.next_u32() % bound) as usize;
+    let (one, other) = (below(rng, 3), below(rng, 3));
+    let kind = match flavour {
+        Flavour::Channels => below(rng, 10),
+        Flavour::Variables => 10 + below(rng, 7),
+        Flavour::Exceptions => 9 + below(rng, 8) + if below(rng, 3) == 0 { 4 } else { 0 },
+    };
+    match kind {
+        0..=2 => Op::Send(one),
+        3..=5 => Op::Receive(one),
+        6 => Op::TrySend(one),
+        7 => Op::TryReceive(one),
+        8 => Op::Select(one, other),
+        9 => Op::TrySelect(one, other),
+        10 | 11 => Op::Take,
+        12 => Op::Put,
+        13 => Op::TryTake,
+        14 => Op::Read,
+        15 => Op::Add(one % 2),
+        16 => Op::Subtract(one % 2),
+        17 | 18 => Op::Kill(one % 2),
+        _ => Op::Mask,
+    }
+}
+
+fn program(seed: u64, index: u64, flavour: Flavour) -> Vec<Vec<Op>> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(index);
+    let threads = 2 + rng.next_u32() % 2;
+    let longest = if threads == 2 { 4 } else { 2 };
+    let mut thread = || {
+        let length = 1 + rng.next_u32() % longest;
+        (0..length).map(|_| draw(&mut rng, flavour)).collect()
+    };
+    (0..threads).map(|_| thread()).collect()
+}
+
+struct Shared {
+    channels: Vec<(Sender<u8>, Receiver<u8>)>,
+    mvar: MVar<u8>,
+    tvars: [TVar<u8>; 2],
+}
+
+fn selected(shared: &Shared, sends: usize, receives: usize, value: u8, waits: bool) -> u8 {
+    let (sender, receiver) = (&shared.channels[sends].0, &shared.channels[receives].1);
+    let mut select = Select::new();
+    let sending = select.send(sender);
+    select.recv(receiver);
+    let chosen = if waits { Some(select.select()) } else { select.try_select().ok() };
+    match chosen {
+        None => 99,
+        Some(chosen) if chosen.index() == sending => chosen.send(sender, value).map_or(98, |()| 50),
+        Some(chosen) => chosen.recv(receiver).unwrap_or(97),
+    }
+}
+
+fn perform(shared: &Shared, number: u8, ops: &[Op], threads: &[thread::Thread]) -> Vec<u8> {
+    let mut seen = Vec::new();
+    for (index, &op) in ops.iter().enumerate() {
+        let value = number * 10 + index as u8;
+        let channel = |index: usize| &shared.channels[index];
+        match op {
+            Op::Send(index) => seen.push(channel(index).0.send(value).map_or(1, |()| 0)),
+            Op::Receive(index) => seen.push(channel(index).1.recv().unwrap_or(99)),
+            Op::TrySend(index) => seen.push(channel(index).0.try_send(value).map_or(1, |()| 0)),
+            Op::TryReceive(index) => seen.push(channel(index).1.try_recv().unwrap_or(99)),
+            Op::Select(one, other) => seen.push(selected(shared, one, other, value, true)),
+            Op::TrySelect(one, other) => seen.push(selected(shared, one, other, value, false)),
+            Op::Take => seen.push(shared.mvar.take()),
+            Op::Put => shared.mvar.put(value),
+            Op::TryTake => seen.push(shared.mvar.try_take().unwrap_or(99)),
+            Op::Read => seen.push(shared.mvar.read()),
+            Op::Add(index) => atomically(|transaction| {
+                transaction.modify(&shared.tvars[index], |value: u8| value + 1)
+            }),
+            Op::Subtract(index) => atomically(|transaction| {
+                let value = transaction.read(&shared.tvars[index])?;
+                check(value > 0)?;
+                transaction.write(&shared.tvars[index], value - 1)
+            }),
+            Op::Kill(thread) => {
+                if let Some(thread) = threads.get(thread) {
+                    exception::kill(thread);
+                }
+            }
+            Op::Mask => exception::mask(|_| shared.mvar.try_put(value)).unwrap_or(()),
+        }
+    }
+    seen
+}
+
+fn run(ops: &[Vec<Op>]) -> Vec<Option<Vec<u8>>> {
+    let shared = Arc::new(Shared {
+        channels: vec![bounded(0), bounded(1), bounded(0)],
+        mvar: MVar::new(7),
+        tvars: [TVar::new(0), TVar::new(1)],
+    });
+    let mut handles: Vec<thread::JoinHandle<Option<Vec<u8>>>> = Vec::new();
+    for (number, ops) in ops.iter().enumerate() {
+        let (shared, ops) = (shared.clone(), ops.clone());
+        let threads: Vec<_> = handles.iter().map(|handle| handle.thread().clone()).collect();
+        handles.push(thread::spawn(move || {
+            let work = || perform(&shared, number as u8 + 1, &ops, &threads);
+            exception::catch::<ThreadKilled, _>(work).ok()
+        }));
+    }
+    let join = |handle: thread::JoinHandle<Option<Vec<u8>>>| handle.join().unwrap_or(None);
+    let seen = handles.into_iter().map(join).collect();
+    // The channels live as long as the execution: dropping them is not what is tested here.
+    std::mem::forget(shared);
+    seen
+}
+
+fn compare_all(flavour: Flavour, usual: u64) {
+    let seed = seed();
+    let mut compared = 0;
+    for index in 0..count(usual) {
+        let ops = program(seed, index, flavour);
+        let name = format!("{flavour:?} program {index} of seed {seed}: {ops:?}");
+        let code: Program<Vec<Option<Vec<u8>>>> = {
+            let ops = ops.clone();
+            Arc::new(move || run(&ops))
+        };
+        compared += u64::from(compare(&name, code, Model::Tso).is_some());
+    }
+    assert!(compared * 2 > count(usual), "most programs are small enough to compare: {compared}");
+}
+
+#[test]
+fn channels_are_searched_optimally() {
+    compare_all(Flavour::Channels, 300);
+}
+
+#[test]
+fn variables_are_searched_optimally() {
+    compare_all(Flavour::Variables, 300);
+}
+
+#[test]
+fn exceptions_are_searched_optimally() {
+    compare_all(Flavour::Exceptions, 200);
+}

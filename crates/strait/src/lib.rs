@@ -1,0 +1,76 @@
+//! Systematic concurrency testing of Rust code: the same code runs for real or under test.
+
+mod annotate;
+pub mod cell;
+pub mod channel;
+mod check;
+pub mod cref;
+#[cfg(test)]
+mod crosscheck;
+pub mod exception;
+pub mod future;
+pub mod mvar;
+mod outcome;
+mod predicate;
+mod refinement;
+mod report;
+mod rt;
+mod scope;
+mod script;
+pub mod stm;
+pub mod sync;
+pub mod thread;
+mod trace;
+
+pub use annotate::{Shared, all_known, forgets, invariant, knows_about, label};
+pub use check::{Builder, Value};
+pub use outcome::{Blocked, Outcome};
+pub use predicate::{
+    Predicate, Verdict, always_same, always_true, deadlocks_always, deadlocks_sometimes, gives,
+    gives_only, never_deadlocks, never_panics, not_always_same, somewhere_true,
+};
+pub use refinement::{Refinement, refinement};
+pub use report::{Failure, Found, Outcomes};
+pub use rt::memory::Model;
+pub use script::ScriptError;
+pub use strait_explore::Coverage;
+pub use strait_macros::test;
+pub use trace::{Trace, TraceLine};
+
+/// Checks that no execution of the program fails, under every schedule and total store order.
+/// Panics with a report otherwise.
+#[track_caller]
+pub fn check<T: Value>(program: impl Fn() -> T + Send + Sync + 'static) -> Outcomes<T> {
+    Builder::new().check(program)
+}
+
+/// All outcomes of the program under every schedule and total store order.
+#[track_caller]
+pub fn outcomes<T: Value>(program: impl Fn() -> T + Send + Sync + 'static) -> Outcomes<T> {
+    Builder::new().outcomes(program)
+}
+
+/// The set of values that the program gives, sorted, each as `Ok`, and failures as text.
+#[track_caller]
+pub fn results<T: Value + Ord>(
+    program: impl Fn() -> T + Send + Sync + 'static,
+) -> Vec<Result<T, String>> {
+    let outcomes = Builder::new().outcomes(program);
+    let mut results: Vec<Result<T, String>> = outcomes
+        .found
+        .into_iter()
+        .map(|found| match found.outcome {
+            Outcome::Value(value) => Ok(value),
+            failure => Err(failure.to_string()),
+        })
+        .collect();
+    results.sort();
+    results
+}
+
+/// Checks that the program never deadlocks, never panics, and always gives the same result. Panics
+/// with a report otherwise.
+#[track_caller]
+pub fn autocheck<T: Value>(program: impl Fn() -> T + Send + Sync + 'static) {
+    Builder::new().autocheck(program);
+}

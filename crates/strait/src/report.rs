@@ -1,0 +1,91 @@
+//! What a check gives back: the set of outcomes, each with a way to it, and an honest word about how
+//! much was seen.
+
+use std::fmt;
+
+use strait_explore::{Coverage, Pick};
+
+use crate::outcome::Outcome;
+use crate::trace::Trace;
+
+/// One outcome with one way to it.
+#[derive(Clone, Debug)]
+pub struct Found<T> {
+    /// What the execution gave.
+    pub outcome: Outcome<T>,
+    pub(crate) picks: Vec<Pick>,
+}
+
+/// The outcomes of a program.
+#[derive(Clone, Debug)]
+pub struct Outcomes<T> {
+    /// Each distinct outcome once, in the order of discovery.
+    pub found: Vec<Found<T>>,
+    /// How much the search speaks for.
+    pub coverage: Coverage,
+    /// Complete executions.
+    pub executions: u64,
+    /// Steps performed, those performed again to get back to a branching point not counted.
+    pub steps: u64,
+    /// Executions that were begun in vain (0 when the reduction is optimal).
+    pub redundant: u64,
+}
+
+impl<T> Outcomes<T> {
+    /// The values among the outcomes.
+    pub fn values(&self) -> Vec<&T> {
+        self.found.iter().filter_map(|found| found.outcome.value()).collect()
+    }
+
+    /// The failures among the outcomes.
+    pub fn failures(&self) -> Vec<&Outcome<T>> {
+        self.found
+            .iter()
+            .map(|found| &found.outcome)
+            .filter(|outcome| outcome.is_failure())
+            .collect()
+    }
+
+    /// Was every behaviour seen?
+    pub fn is_exhaustive(&self) -> bool {
+        self.coverage == Coverage::Exhaustive
+    }
+}
+
+impl<T: fmt::Debug> fmt::Display for Outcomes<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(formatter, "{}, {} executions", self.coverage, self.executions)?;
+        for found in &self.found {
+            writeln!(formatter, "  {}", found.outcome)?;
+        }
+        Ok(())
+    }
+}
+
+/// A check that did not hold, with all that is needed to look into it.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// What went wrong.
+    pub message: String,
+    /// How it came about, made as simple as possible.
+    pub trace: Trace,
+    /// Executions performed until then.
+    pub executions: u64,
+    /// How the search was done.
+    pub search: String,
+    /// The test, as far as it has a name.
+    pub test: Option<String>,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Failure { message, trace, executions, search, test } = self;
+        writeln!(formatter, "{message}")?;
+        writeln!(formatter, "found in execution {executions} of a search for {search}")?;
+        writeln!(formatter, "a simple way to it:")?;
+        write!(formatter, "{trace}")?;
+        writeln!(formatter, "compact: {}", trace.compact)?;
+        let test = test.as_deref().unwrap_or("");
+        writeln!(formatter, "replay:  STRAIT_REPLAY='{}' cargo test {test}", trace.replay)
+    }
+}

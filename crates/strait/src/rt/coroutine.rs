@@ -1,0 +1,110 @@
+//! Pooled stackful coroutines: each performs one job after the other on the same stack.
+#![allow(
+    unsafe_code,
+    reason = "a suspended coroutine is reached through the pointer to its yielder, which lives on \
+              the coroutine's own stack as long as the coroutine does"
+)]
+
+use std::ptr::NonNull;
+
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+
+/// The stack of a model thread. Pages that are never touched take no memory.
+const STACK: usize = 1 << 20;
+
+/// What a coroutine performs.
+pub(crate) type Job = Box<dyn FnOnce()>;
+
+/// Why a coroutine stopped running.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stop {
+    /// It waits in the middle of its job.
+    Suspended,
+    /// Its job is done.
+    Done,
+}
+
+/// A way back to whoever resumed the coroutine, to be used on the coroutine only.
+#[derive(Clone, Copy)]
+pub(crate) struct Suspender(NonNull<Yielder<Option<Job>, Stop>>);
+
+impl Suspender {
+    /// Leaves the coroutine until it is resumed.
+    ///
+    /// Must be called on the coroutine's own stack; the runtime does so because it asks for the
+    /// suspender of the thread that is running.
+    #[inline]
+    pub(crate) fn suspend(self) {
+        // SAFETY: the yielder lives at the bottom of the stack on which this call runs.
+        unsafe { self.0.as_ref() }.suspend(Stop::Suspended);
+    }
+}
+
+/// A stack with a loop on it that performs jobs.
+pub(crate) struct Worker {
+    coroutine: Coroutine<Option<Job>, Stop, (), DefaultStack>,
+    suspender: Suspender,
+}
+
+impl Worker {
+    /// A worker that waits for its first job; `None` if the system has no memory for a stack.
+    pub(crate) fn new() -> Option<Box<Worker>> {
+        let stack = DefaultStack::new(STACK).ok()?;
+        let mut suspender = None;
+        let place: *mut Option<Suspender> = &mut suspender;
+        let mut coroutine = Coroutine::with_stack(stack, move |yielder, _: Option<Job>| {
+            // SAFETY: the first resume, below, runs up to the suspension and no further.
+            unsafe { *place = Some(Suspender(NonNull::from(yielder))) };
+            let mut next = yielder.suspend(Stop::Done);
+            while let Some(job) = next {
+                job();
+                next = yielder.suspend(Stop::Done);
+            }
+        });
+        coroutine.resume(None);
+        suspender.map(|suspender| Box::new(Worker { coroutine, suspender }))
+    }
+
+    pub(crate) fn suspender(&self) -> Suspender {
+        self.suspender
+    }
+
+    /// Begins a job, or goes on with it.
+    #[inline]
+    fn run(&mut self, job: Option<Job>) -> Stop {
+        match self.coroutine.resume(job) {
+            CoroutineResult::Yield(stop) => stop,
+            CoroutineResult::Return(()) => Stop::Done,
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // Ends the loop of a worker without a job, so that dropping the coroutine unwinds nothing.
+        // One with a job is never dropped.
+        if !self.coroutine.done() {
+            self.coroutine.resume(None);
+        }
+    }
+}
+
+/// A worker that is running or about to: reached by pointer, because what it runs may move the
+/// tables in which it is kept.
+#[derive(Clone, Copy)]
+pub(crate) struct Running(NonNull<Worker>);
+
+impl Running {
+    pub(crate) fn of(worker: &mut Box<Worker>) -> Running {
+        Running(NonNull::from(&mut **worker))
+    }
+
+    /// Begins a job, or goes on with it.
+    #[inline]
+    pub(crate) fn run(mut self, job: Option<Job>) -> Stop {
+        // SAFETY: the runtime keeps the box of a worker where it is while the worker runs: boxes of
+        // workers are taken out of a thread's entry only after its execution.
+        unsafe { self.0.as_mut() }.run(job)
+    }
+}

@@ -1,0 +1,101 @@
+//! The one thread-local of the library: which execution this operating system thread is performing,
+//! and the stacks it keeps for executions to come.
+//!
+//! Null means that the code runs for real. Otherwise the pointer leads to the [`World`] of the
+//! execution, and the code runs on one of its coroutines.
+#![allow(
+    unsafe_code,
+    reason = "the world outlives every coroutine that runs in it, and only one of them runs at a \
+              time; no reference to the world is held where another one can be made"
+)]
+
+use std::cell::{Cell, RefCell};
+use std::ptr;
+
+use super::coroutine::Worker;
+use super::world::World;
+use crate::exception::RealMailbox;
+
+struct Local {
+    world: Cell<*mut World>,
+    /// Stacks that no execution uses at the moment: making one costs more than a whole execution.
+    #[allow(clippy::vec_box, reason = "a worker stays where it is: it is reached by pointer")]
+    idle: RefCell<Vec<Box<Worker>>>,
+    /// Exceptions for this thread when it runs for real; made when somebody asks.
+    mailbox: RefCell<Option<RealMailbox>>,
+}
+
+thread_local! {
+    static LOCAL: Local = const {
+        Local {
+            world: Cell::new(ptr::null_mut()),
+            idle: RefCell::new(Vec::new()),
+            mailbox: RefCell::new(None),
+        }
+    };
+}
+
+#[inline]
+fn pointer() -> *mut World {
+    // While the operating system thread ends, nothing is under test.
+    LOCAL.try_with(|local| local.world.get()).unwrap_or(ptr::null_mut())
+}
+
+/// Is this code under test?
+#[inline]
+pub(crate) fn under_test() -> bool {
+    !pointer().is_null()
+}
+
+/// Performs an action on the world of the execution, or `None` when the code runs for real.
+///
+/// The action must not run code of the user, and must not switch to another coroutine: either could
+/// come back here.
+#[inline]
+pub(crate) fn with<R>(action: impl FnOnce(&mut World) -> R) -> Option<R> {
+    // SAFETY: a non-null pointer is set only while the world is borrowed by nobody else (see
+    // `enter`), and the reference ends with the action, which never comes back here.
+    unsafe { pointer().as_mut() }.map(action)
+}
+
+/// Makes a world the current one until the guard is dropped. Worlds do not nest: code under test
+/// that starts a check runs that check in a world of its own, and gets its old one back.
+#[inline]
+pub(crate) fn enter(world: *mut World) -> Entered {
+    Entered { before: LOCAL.with(|local| local.world.replace(world)) }
+}
+
+/// Puts the previous world back when dropped.
+pub(crate) struct Entered {
+    before: *mut World,
+}
+
+impl Drop for Entered {
+    #[inline]
+    fn drop(&mut self) {
+        // Fails only while the operating system thread ends.
+        let _ = LOCAL.try_with(|local| local.world.set(self.before));
+    }
+}
+
+/// A stack that is not in use, if there is one.
+pub(crate) fn idle_worker() -> Option<Box<Worker>> {
+    LOCAL.with(|local| local.idle.borrow_mut().pop())
+}
+
+/// Takes a stack that is no longer in use.
+pub(crate) fn retire_worker(worker: Box<Worker>) {
+    // Fails only while the operating system thread ends; then the stack is freed.
+    let _ = LOCAL.try_with(|local| local.idle.borrow_mut().push(worker));
+}
+
+/// Where exceptions for this operating system thread arrive.
+pub(crate) fn mailbox_of_os_thread() -> RealMailbox {
+    let mailbox = |local: &Local| local.mailbox.borrow_mut().get_or_insert_default().clone();
+    LOCAL.try_with(mailbox).unwrap_or_default()
+}
+
+/// Sets where exceptions for this operating system thread arrive.
+pub(crate) fn set_mailbox_of_os_thread(mailbox: RealMailbox) {
+    LOCAL.with(|local| local.mailbox.replace(Some(mailbox)));
+}

@@ -1,0 +1,204 @@
+//! An execution of a program under test as the searches see it: started, asked and stepped.
+#![allow(
+    unsafe_code,
+    reason = "the world is reached from inside the coroutines by a pointer, so it lives behind one; \
+              it is looked at from outside only while no coroutine runs"
+)]
+
+use std::cell::RefCell;
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use strait_explore::{EventId, Next, ThreadId, Threaded};
+
+use super::coroutine::Job;
+use super::log::Log;
+use super::memory::Model;
+use super::names::Names;
+use super::op::Place;
+use super::schedule::{begin, body, step, tear_down};
+use super::world::{State, World};
+use crate::outcome::{Blocked, Outcome};
+
+/// The code under test. It is called once an execution.
+pub(crate) type Program<T> = Arc<dyn Fn() -> T + Send + Sync>;
+
+/// One execution after the other of the same program.
+pub(crate) struct Execution<T> {
+    world: *mut World,
+    program: Program<T>,
+    result: Rc<RefCell<Option<std::thread::Result<T>>>>,
+    place: Place,
+}
+
+impl<T: 'static> Execution<T> {
+    /// An execution that has not begun.
+    pub(crate) fn new(
+        program: Program<T>,
+        names: Names,
+        model: Model,
+        number: u32,
+        place: Place,
+    ) -> Self {
+        let world = Box::into_raw(Box::new(World::new(names, model, number)));
+        Execution { world, program, result: Rc::new(RefCell::new(None)), place }
+    }
+
+    pub(crate) fn world(&self) -> &World {
+        // SAFETY: no coroutine is running, since those run only within `restart`, `step` and
+        // `drop`, which borrow `self` mutably.
+        unsafe { &*self.world }
+    }
+
+    pub(crate) fn world_mut(&mut self) -> &mut World {
+        // SAFETY: as above, and `self` is borrowed mutably.
+        unsafe { &mut *self.world }
+    }
+
+    pub(crate) fn start(&mut self) {
+        self.result.replace(None);
+        let (program, result, place) = (self.program.clone(), self.result.clone(), self.place);
+        let main: Job = Box::new(move || {
+            if let Some(value) = body(|| program(), place) {
+                if value.is_err() {
+                    super::thread::panicked(&value);
+                }
+                result.replace(Some(value));
+            }
+            drop(program);
+        });
+        begin(self.world, main, self.place);
+    }
+
+    #[inline]
+    pub(crate) fn go(&mut self, thread: ThreadId, choice: u32) {
+        step(self.world, thread, choice);
+    }
+
+    /// Keeps a log from the next start on.
+    pub(crate) fn keep_log(&mut self) {
+        self.world_mut().log = Some(Log::default());
+    }
+
+    /// Can anything still happen? If not even the main thread is over, it is a deadlock.
+    fn blocked(&self) -> Vec<Blocked> {
+        let world = self.world();
+        let mut blocked = Vec::new();
+        for (number, thread) in world.threads.iter().enumerate() {
+            if thread.commits_for.is_some() {
+                continue;
+            }
+            let number = number as u32;
+            match thread.state {
+                State::Announced => {
+                    let object = thread.op.accesses.first().map(|access| access.object);
+                    let what = match object {
+                        Some(object) => {
+                            format!("{} {}", thread.op.label, world.describe_object(object))
+                        }
+                        None => thread.op.label.to_owned(),
+                    };
+                    let thread_name = world.describe_thread(number);
+                    blocked.push(Blocked::new(thread_name, what, thread.op.place));
+                }
+                State::Waiting => {
+                    let place = thread.waits_at.unwrap_or(self.place);
+                    let thread_name = world.describe_thread(number);
+                    blocked.push(Blocked::new(thread_name, thread.waits_for.to_owned(), place));
+                }
+                State::Unborn | State::Ready | State::Finished => {}
+            }
+        }
+        blocked
+    }
+
+    /// What the execution gave. It is torn down by this.
+    pub(crate) fn conclude(&mut self) -> Outcome<T> {
+        let finished = self.world().threads.first().is_some_and(|t| t.state == State::Finished);
+        let blocked = if finished { Vec::new() } else { self.blocked() };
+        let unfinished = self.world().alive > 0;
+        let ending = &mut self.world_mut().ending;
+        let fault = ending.fault.take();
+        let panics = std::mem::take(&mut ending.panics);
+        if unfinished {
+            tear_down(self.world);
+        }
+        let arcs = self.world().ending.arcs;
+        let result = self.result.replace(None);
+        if let Some(fault) = fault {
+            return Outcome::Fault(fault);
+        }
+        if let Some((number, message)) = panics.into_iter().next() {
+            let thread = self.world().describe_thread(number);
+            return Outcome::Panic { thread, message };
+        }
+        match result {
+            Some(Ok(_)) if arcs > 0 && !unfinished => Outcome::Leak(arcs as u64),
+            Some(Ok(value)) => Outcome::Value(value),
+            Some(Err(_)) => Outcome::Panic {
+                thread: self.world().describe_thread(0),
+                message: "unwound".to_owned(),
+            },
+            None => Outcome::Deadlock(blocked),
+        }
+    }
+}
+
+impl<T> Drop for Execution<T> {
+    fn drop(&mut self) {
+        tear_down(self.world);
+        // SAFETY: the pointer comes from a box and is used no more. Everything that runs on the
+        // coroutines was unwound above, so nothing can reach the world through it.
+        let mut world = unsafe { Box::from_raw(self.world) };
+        for thread in &mut world.threads {
+            if let Some(worker) = thread.worker.take() {
+                super::current::retire_worker(worker);
+            }
+        }
+    }
+}
+
+impl<T: Clone + Eq + Hash + Debug + 'static> Threaded for Execution<T> {
+    type Outcome = Outcome<T>;
+
+    fn restart(&mut self) {
+        self.start();
+    }
+
+    #[inline]
+    fn threads(&self) -> u32 {
+        self.world().threads.len() as u32
+    }
+
+    #[inline]
+    fn enabled(&self, thread: ThreadId) -> bool {
+        self.world().is_enabled(thread)
+    }
+
+    #[inline]
+    fn next(&self, thread: ThreadId) -> Option<Next<'_>> {
+        let world = self.world();
+        let thread = world.threads.get(thread.0 as usize)?;
+        if thread.state != State::Announced {
+            return None;
+        }
+        let (accesses, causes): (_, &[EventId]) = (&thread.op.accesses[..], &thread.past);
+        Some(Next { accesses, causes, choices: world.choices(thread) })
+    }
+
+    #[inline]
+    fn open(&self, object: u32) -> u8 {
+        self.world().objects[object as usize].open
+    }
+
+    #[inline]
+    fn step(&mut self, thread: ThreadId, choice: u32) {
+        self.go(thread, choice);
+    }
+
+    fn outcome(&mut self) -> Outcome<T> {
+        self.conclude()
+    }
+}

@@ -1,0 +1,58 @@
+//! What costs too much to do in every search, and is done once somebody turns out to need it: then
+//! the search begins anew with the feature switched on.
+
+/// Something that is off unless wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Feature {
+    /// The end of a thread is a step.
+    Exits = 1,
+    /// Synchronisation clocks are kept, to see data races.
+    Clocks = 2,
+    /// Every step can be interrupted by an exception.
+    Exceptions = 4,
+    /// Steps at rendezvous channels compete for waiting selects.
+    Selects = 8,
+}
+
+/// Which features are on, and which were wanted while off.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Features {
+    on: u8,
+    wanted: u8,
+}
+
+impl Features {
+    #[inline]
+    pub(crate) fn has(self, feature: Feature) -> bool {
+        self.on & feature as u8 != 0
+    }
+
+    pub(crate) fn want(&mut self, feature: Feature) {
+        self.wanted |= feature as u8;
+    }
+
+    /// Is something wanted that is off?
+    #[inline]
+    pub(crate) fn lacks(self) -> bool {
+        self.wanted & !self.on != 0
+    }
+
+    /// The same with everything on that was wanted.
+    pub(crate) fn satisfied(self) -> Features {
+        Features { on: self.on | self.wanted, wanted: 0 }
+    }
+
+    /// What is on, as a number for the replay string.
+    pub(crate) fn number(self) -> u8 {
+        self.on
+    }
+
+    pub(crate) fn numbered(number: u8) -> Option<Features> {
+        (number < 2 * Feature::Selects as u8).then_some(Features { on: number, wanted: 0 })
+    }
+
+    /// The wishes of both.
+    pub(crate) fn or(self, other: Features) -> Features {
+        Features { on: self.on | other.on, wanted: self.wanted | other.wanted }
+    }
+}

@@ -1,0 +1,98 @@
+//! Invariants: conditions over shared variables that must hold after every step.
+//!
+//! A condition is looked at in every state that a search passes, and the order of writes to the
+//! variables it reads becomes visible: such writes are dependent on each other, through an object
+//! that stands for the invariant.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashSet;
+use strait_explore::Access;
+
+use super::current::with;
+use super::world::World;
+
+/// A condition with its name.
+#[derive(Clone)]
+struct Invariant {
+    name: Rc<str>,
+    holds: Rc<dyn Fn() -> bool>,
+}
+
+/// The invariants of an execution.
+#[derive(Default)]
+pub(crate) struct Invariants {
+    all: Vec<Invariant>,
+    /// The object that stands for them all, once there are any.
+    object: Option<u32>,
+    /// What the conditions have read.
+    watched: FxHashSet<u32>,
+    /// Is a condition being evaluated? Then reading is no step.
+    peeking: bool,
+}
+
+impl World {
+    /// Is a condition being evaluated? Notes what it reads.
+    #[inline]
+    pub(crate) fn peeks(&mut self, object: u32) -> bool {
+        if self.invariants.peeking {
+            self.invariants.watched.insert(object);
+        }
+        self.invariants.peeking
+    }
+
+    /// Adds what the announced step of the current thread does to the invariants.
+    #[inline]
+    pub(crate) fn announce_to_invariants(&mut self, number: u32) {
+        let Some(object) = self.invariants.object else { return };
+        let op = &mut self.threads[number as usize].op;
+        let watched = &self.invariants.watched;
+        if op.accesses.iter().any(|access| access.write && watched.contains(&access.object)) {
+            op.accesses.push(Access { object, write: true, gate: 0 });
+        }
+    }
+
+    pub(crate) fn forget_invariants(&mut self) {
+        if self.invariants.object.is_some() {
+            self.invariants = Invariants::default();
+        }
+    }
+}
+
+/// Registers a condition for the rest of the execution, and checks it at once.
+pub(crate) fn register(name: &str, holds: impl Fn() -> bool + 'static) {
+    let invariant = Invariant { name: name.into(), holds: Rc::new(holds) };
+    with(|world| {
+        if world.invariants.object.is_none() {
+            let place = world.me().op.place;
+            world.invariants.object = Some(world.own_object(0, 2, "invariants", place));
+        }
+        world.invariants.all.push(invariant);
+    });
+    check();
+}
+
+/// Evaluates all conditions; notes the first that does not hold.
+pub(crate) fn check() {
+    let all = with(|world| {
+        world.invariants.peeking = true;
+        world.invariants.all.clone()
+    });
+    for Invariant { name, holds } in all.into_iter().flatten() {
+        if !holds() {
+            with(|world| {
+                let fault = format!("the invariant {name:?} does not hold");
+                world.ending.fault.get_or_insert(fault);
+            });
+        }
+    }
+    with(|world| world.invariants.peeking = false);
+}
+
+/// Evaluates all conditions if there are any.
+#[inline]
+pub(crate) fn check_if_any() {
+    if with(|world| world.invariants.object.is_some()) == Some(true) {
+        check();
+    }
+}

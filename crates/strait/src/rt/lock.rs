@@ -1,0 +1,129 @@
+//! The model of locks: `Mutex` and `RwLock`. The gates say who may have the lock now; the value
+//! counts readers and remembers poison.
+
+use super::current::with;
+use super::op::{Op, Place};
+use super::schedule::{drain, is_unwinding, point};
+use super::slot::{Fresh, Slot};
+
+/// The gate for having the lock alone.
+pub(crate) const EXCLUSIVE: u8 = 1;
+/// The gate for sharing the lock with readers.
+pub(crate) const SHARED: u8 = 2;
+
+/// The bit of an object's value that says "poisoned"; the bits below count readers.
+const POISON: u64 = 1 << 63;
+
+pub(crate) const MUTEX: Fresh = Fresh { kind: "Mutex", open: EXCLUSIVE | SHARED, value: 0 };
+pub(crate) const RWLOCK: Fresh = Fresh { kind: "RwLock", open: EXCLUSIVE | SHARED, value: 0 };
+
+fn find(slot: &Slot, fresh: Fresh, place: Place) -> u32 {
+    with(|world| slot.find(world, || fresh, place).0).unwrap_or(0)
+}
+
+/// Waits for the lock and takes it. Says whether it is poisoned.
+pub(crate) fn acquire(
+    slot: &Slot,
+    fresh: Fresh,
+    gate: u8,
+    label: &'static str,
+    place: Place,
+) -> bool {
+    drain(None, place);
+    let object = find(slot, fresh, place);
+    point(Op::gated(object, gate, label, place));
+    take(object, gate)
+}
+
+/// Takes the lock again after a wait; the caller has announced nothing yet.
+pub(crate) fn acquire_object(object: u32, label: &'static str, place: Place) -> bool {
+    point(Op::gated(object, EXCLUSIVE, label, place));
+    take(object, EXCLUSIVE)
+}
+
+fn take(object: u32, gate: u8) -> bool {
+    with(|world| {
+        world.clocks.acquire(world.current, object);
+        let lock = world.object(object);
+        if gate == EXCLUSIVE {
+            lock.open = 0;
+        } else {
+            lock.open = SHARED;
+            lock.value += 1;
+        }
+        lock.value & POISON != 0
+    })
+    .unwrap_or(false)
+}
+
+/// Takes the lock if it can be had. Says whether it is poisoned then.
+pub(crate) fn try_acquire(
+    slot: &Slot,
+    fresh: Fresh,
+    gate: u8,
+    label: &'static str,
+    place: Place,
+) -> Option<bool> {
+    drain(None, place);
+    let object = find(slot, fresh, place);
+    point(Op::write(object, label, place));
+    let free = with(|world| world.object(object).open & gate != 0) == Some(true);
+    super::schedule::detail(|| if free { "taken".to_owned() } else { "not free".to_owned() });
+    free.then(|| take(object, gate))
+}
+
+/// Releases the lock after `hand_back` has given the real one back.
+pub(crate) fn release(
+    slot: &Slot,
+    fresh: Fresh,
+    was_unwinding: bool,
+    place: Place,
+    hand_back: impl FnOnce(),
+) {
+    drain(None, place);
+    let object = find(slot, fresh, place);
+    point(Op::write(object, "unlock", place));
+    hand_back();
+    let poison = !was_unwinding && is_unwinding();
+    with(|world| {
+        let poison = poison && !world.aborting;
+        open(world, object, poison);
+    });
+}
+
+/// Opens the gates of a lock that the current thread gives back.
+pub(crate) fn open(world: &mut super::world::World, object: u32, poison: bool) {
+    world.clocks.release(world.current, object);
+    let lock = world.object(object);
+    if lock.open == SHARED {
+        lock.value -= 1;
+    } else if poison {
+        lock.value |= POISON;
+    }
+    if lock.value & !POISON == 0 {
+        lock.open = EXCLUSIVE | SHARED;
+    }
+}
+
+pub(crate) fn is_poisoned(slot: &Slot, place: Place) -> bool {
+    let object = find(slot, MUTEX, place);
+    point(Op::read(object, "is_poisoned", place));
+    with(|world| world.object(object).value & POISON != 0).unwrap_or(false)
+}
+
+pub(crate) fn clear_poison(slot: &Slot, place: Place) {
+    let object = find(slot, MUTEX, place);
+    point(Op::write(object, "clear_poison", place));
+    with(|world| world.object(object).value &= !POISON);
+}
+
+/// The number of a lock, for `Condvar`.
+pub(crate) fn number(slot: &Slot, place: Place) -> u32 {
+    find(slot, MUTEX, place)
+}
+
+/// A guard was used while its execution is torn down and somebody else still has the lock.
+#[cold]
+pub(crate) fn gone() -> ! {
+    std::panic::resume_unwind(Box::new(super::exception::TornDown))
+}

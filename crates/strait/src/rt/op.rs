@@ -1,0 +1,92 @@
+//! What a model thread announces before it does it.
+
+use std::panic::Location;
+
+use smallvec::SmallVec;
+use strait_explore::Access;
+
+/// A place in the source of the code under test.
+pub(crate) type Place = &'static Location<'static>;
+
+/// In how many ways a step can be taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Ways {
+    /// So many, whatever the state.
+    Fixed(u32),
+    /// As many as the first object says, at least one.
+    Counted,
+    /// One more than without time-outs: as many if no gate is open.
+    OrTimeout,
+    /// One for each access whose case is ready (see [`Op::cases`]), at least one.
+    Cases,
+}
+
+/// The next step of a thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Op {
+    pub(crate) accesses: SmallVec<[Access; 2]>,
+    pub(crate) ways: Ways,
+    /// For a select: the gate that makes each case ready, in the order of the accesses.
+    pub(crate) cases: SmallVec<[u8; 0]>,
+    /// What the trace calls it.
+    pub(crate) label: &'static str,
+    pub(crate) place: Place,
+    /// Is it a hint that others should go first?
+    pub(crate) yields: bool,
+}
+
+impl Op {
+    /// A step that touches nothing.
+    pub(crate) fn local(label: &'static str, place: Place) -> Op {
+        Op {
+            accesses: SmallVec::new(),
+            ways: Ways::Fixed(1),
+            cases: SmallVec::new(),
+            label,
+            place,
+            yields: false,
+        }
+    }
+
+    /// A step that reads an object.
+    #[inline]
+    pub(crate) fn read(object: u32, label: &'static str, place: Place) -> Op {
+        Op::on(Access { object, write: false, gate: 0 }, label, place)
+    }
+
+    /// A step that writes an object.
+    #[inline]
+    pub(crate) fn write(object: u32, label: &'static str, place: Place) -> Op {
+        Op::on(Access { object, write: true, gate: 0 }, label, place)
+    }
+
+    /// A step that writes an object and waits until one of the gates is open.
+    #[inline]
+    pub(crate) fn gated(object: u32, gate: u8, label: &'static str, place: Place) -> Op {
+        Op::on(Access { object, write: true, gate }, label, place)
+    }
+
+    /// A step that reads an object and waits until one of the gates is open.
+    pub(crate) fn gated_read(object: u32, gate: u8, label: &'static str, place: Place) -> Op {
+        Op::on(Access { object, write: false, gate }, label, place)
+    }
+
+    #[inline]
+    fn on(access: Access, label: &'static str, place: Place) -> Op {
+        let mut accesses = SmallVec::new();
+        accesses.push(access);
+        Op { accesses, ways: Ways::Fixed(1), cases: SmallVec::new(), label, place, yields: false }
+    }
+
+    /// The same step, which also writes another object.
+    pub(crate) fn and_writes(mut self, object: u32) -> Op {
+        self.accesses.push(Access { object, write: true, gate: 0 });
+        self
+    }
+
+    /// The same step with several ways to take it.
+    pub(crate) fn ways(mut self, ways: Ways) -> Op {
+        self.ways = ways;
+        self
+    }
+}

@@ -1,0 +1,365 @@
+//! Running threads: from the inside, announcing steps and waiting; from the outside, choosing who
+//! makes its step, and tearing an execution down.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use smallvec::smallvec;
+use strait_explore::{EventId, ThreadId};
+
+use super::coroutine::{Job, Running, Stop, Suspender, Worker};
+use super::current::{enter, idle_worker, with};
+use super::exception::TornDown;
+use super::log::Line;
+use super::op::{Op, Place};
+use super::world::{State, World};
+
+// ---- inside: called by the code under test ----
+
+/// Announces a step and comes back when it is to be made. Gives the way in which to take it.
+#[inline]
+pub(crate) fn point(op: Op) -> u32 {
+    match with(|world| world.announce(op)) {
+        Some(Some(suspender)) => {
+            suspender.suspend();
+            arrive()
+        }
+        _ => at_teardown(),
+    }
+}
+
+/// What a thread does when it is resumed at its announced step.
+#[inline]
+fn arrive() -> u32 {
+    let arrived = with(|world| {
+        let aborting = world.aborting;
+        let me = world.me();
+        if aborting || me.mailbox.raises { None } else { Some(me.choice) }
+    });
+    match arrived.flatten() {
+        Some(choice) => choice,
+        None => interrupted(),
+    }
+}
+
+#[cold]
+fn interrupted() -> u32 {
+    let letter = with(|world| {
+        let aborting = world.aborting;
+        let me = world.me();
+        if aborting || !std::mem::take(&mut me.mailbox.raises) {
+            return None;
+        }
+        me.unwinding = true;
+        world.take_letter()
+    });
+    match letter.flatten() {
+        Some(letter) => resume_unwind(letter.payload),
+        None => at_teardown(),
+    }
+}
+
+/// What a step means while the execution is torn down: nothing is waited for. A stack that is being
+/// unwound goes on unwinding; if it wants what it cannot have, it is left where it is for good.
+#[cold]
+fn at_teardown() -> u32 {
+    if !is_unwinding() {
+        with(|world| world.me().unwinding = true);
+        resume_unwind(Box::new(TornDown));
+    }
+    let possible = with(|world| {
+        let me = ThreadId(world.current);
+        world.me().state = State::Announced;
+        world.is_enabled(me)
+    });
+    if possible == Some(true) {
+        return 0;
+    }
+    stay_for_good()
+}
+
+fn stay_for_good() -> ! {
+    loop {
+        match with(|world| world.suspender()).flatten() {
+            Some(suspender) => suspender.suspend(),
+            // Not on a coroutine: cannot happen while a world is current.
+            None => resume_unwind(Box::new(TornDown)),
+        }
+    }
+}
+
+/// Is the current model thread's stack being unwound?
+pub(crate) fn is_unwinding() -> bool {
+    std::thread::panicking() && with(|world| world.me().unwinding).unwrap_or(true)
+}
+
+/// Waits until another thread wakes this one.
+pub(crate) fn wait(what: &'static str, place: Place) {
+    let suspender = with(|world| {
+        if world.aborting {
+            return None;
+        }
+        let me = world.me();
+        me.state = State::Waiting;
+        me.waits_for = what;
+        me.waits_at = Some(place);
+        world.suspender()
+    });
+    match suspender.flatten() {
+        Some(suspender) => {
+            suspender.suspend();
+            let aborting = with(|world| world.aborting) == Some(true);
+            if aborting || with(|world| world.me().mailbox.raises) == Some(true) {
+                interrupted_wait();
+            }
+        }
+        None => interrupted_wait(),
+    }
+}
+
+/// Waits as [`wait`] does; if an exception interrupts that, `leave` undoes what the thread has done
+/// to be woken.
+pub(crate) fn wait_or_leave(what: &'static str, place: Place, leave: impl FnMut()) {
+    struct Leaves<F: FnMut()>(F);
+    impl<F: FnMut()> Drop for Leaves<F> {
+        fn drop(&mut self) {
+            (self.0)();
+        }
+    }
+    let leaves = Leaves(leave);
+    wait(what, place);
+    std::mem::forget(leaves);
+}
+
+#[cold]
+fn interrupted_wait() {
+    if with(|world| world.aborting) != Some(true) {
+        interrupted();
+    } else if is_unwinding() {
+        stay_for_good();
+    } else {
+        with(|world| world.me().unwinding = true);
+        resume_unwind(Box::new(TornDown));
+    }
+}
+
+/// Ends the current thread after a fault that was noted: what it would do next means nothing.
+pub(crate) fn give_up() {
+    if !is_unwinding() {
+        with(|world| world.me().unwinding = true);
+        resume_unwind(Box::new(TornDown));
+    }
+}
+
+/// Waits until the stores of the current thread are committed (those to one object, if given).
+#[inline]
+pub(crate) fn drain(object: Option<u32>, place: Place) {
+    let waits = with(|world| {
+        if world.me().phantoms.is_empty() || world.aborting {
+            return false;
+        }
+        let waits = world.has_buffered(world.current, object);
+        if waits {
+            world.me().mailbox.drains = Some(object);
+        } else {
+            world.after_commits(world.current, object);
+        }
+        waits
+    });
+    if waits == Some(true) {
+        wait("its stores to be committed", place);
+    }
+}
+
+/// Adds to the last line of the trace, if there is one.
+#[inline]
+pub(crate) fn detail(text: impl FnOnce() -> String) {
+    if with(|world| world.log.is_some()) == Some(true) {
+        let text = text();
+        with(|world| {
+            if let Some(line) = world.log.as_mut().and_then(|log| log.lines.last_mut()) {
+                line.details.push(text);
+            }
+        });
+    }
+}
+
+/// Did the code end because its execution was torn down?
+pub(crate) fn is_torn_down<R>(result: &std::thread::Result<R>) -> bool {
+    matches!(result, Err(payload) if payload.is::<TornDown>())
+}
+
+/// Performs a thread's code from its first line to its end. Gives what the code gave, or the panic.
+pub(crate) fn body<R>(code: impl FnOnce() -> R, place: Place) -> Option<std::thread::Result<R>> {
+    let result = catch_unwind(AssertUnwindSafe(code));
+    with(|world| world.me().unwinding = false);
+    if is_torn_down(&result) {
+        return None;
+    }
+    if with(|world| world.aborting) == Some(true) {
+        return None;
+    }
+    let end = || {
+        drain(None, place);
+        super::thread::exit(place);
+    };
+    if catch_unwind(AssertUnwindSafe(end)).is_err() {
+        return None;
+    }
+    Some(result)
+}
+
+// ---- outside: called by the search ----
+
+/// Lets all code run that can, until every thread has announced a step, waits or is over.
+#[inline]
+fn settle() {
+    while let Some((worker, job)) = with(World::next_ready).flatten() {
+        let number = with(|world| world.current).unwrap_or(0);
+        if worker.run(job) == Stop::Done {
+            with(|world| {
+                world.current = number;
+                world.finish();
+            });
+        }
+    }
+}
+
+/// Begins an execution with this main thread.
+pub(crate) fn begin(world: *mut World, main: Job, place: Place) {
+    tear_down(world);
+    let _entered = enter(world);
+    with(|world| world.begin(main, place));
+    settle();
+}
+
+/// Lets an enabled thread make its announced step.
+#[inline]
+pub(crate) fn step(world: *mut World, thread: ThreadId, choice: u32) {
+    let _entered = enter(world);
+    with(|world| world.take_step(thread.0, choice));
+    settle();
+    super::invariant::check_if_any();
+    with(World::check_knowledge);
+}
+
+/// Unwinds every stack that is not at its end, the youngest threads first: they may hold references
+/// into the stacks of older ones.
+pub(crate) fn tear_down(world: *mut World) {
+    let _entered = enter(world);
+    if with(|world| world.alive) == Some(0) {
+        return;
+    }
+    let unfinished = with(|world| {
+        world.aborting = true;
+        world.ready.clear();
+        let mut unfinished: Vec<u32> = Vec::new();
+        for (number, thread) in world.threads.iter_mut().enumerate() {
+            let alive = !matches!(thread.state, State::Unborn | State::Finished);
+            if alive && thread.commits_for.is_none() {
+                unfinished.push(number as u32);
+            }
+        }
+        unfinished.sort_by_key(|&number| std::cmp::Reverse(world.births[number as usize]));
+        unfinished
+    });
+    for number in unfinished.into_iter().flatten() {
+        let taken = with(|world| {
+            world.current = number;
+            let thread = &mut world.threads[number as usize];
+            (thread.job.take(), thread.worker.take())
+        });
+        let Some((job, worker)) = taken else { continue };
+        let never_began = job.is_some();
+        drop(job);
+        let Some(mut worker) = worker else { continue };
+        if never_began || Running::of(&mut worker).run(None) == Stop::Done {
+            with(|world| world.threads[number as usize].worker = Some(worker));
+        } else {
+            // Its destructors want what nobody can give any more: the stack stays as it is.
+            std::mem::forget(worker);
+        }
+    }
+    with(|world| world.alive = 0);
+}
+
+impl World {
+    /// Writes down the step of the current thread. Gives nothing while the execution is torn down.
+    #[inline]
+    fn announce(&mut self, op: Op) -> Option<Suspender> {
+        let aborting = self.aborting;
+        let me = self.me();
+        me.op = op;
+        me.state = State::Announced;
+        if aborting {
+            return None;
+        }
+        self.announce_to_invariants(self.current);
+        self.announce_to_mailbox();
+        self.suspender()
+    }
+
+    fn suspender(&self) -> Option<Suspender> {
+        self.suspenders.get(self.current as usize).copied().flatten()
+    }
+
+    /// The next thread whose code can go on, as the current one.
+    #[inline]
+    fn next_ready(&mut self) -> Option<(Running, Option<Job>)> {
+        let number = self.ready.pop()?;
+        self.current = number;
+        let thread = &mut self.threads[number as usize];
+        let job = thread.job.take();
+        match &mut thread.worker {
+            Some(worker) => Some((Running::of(worker), job)),
+            None => self.hire(number).map(|worker| (worker, job)),
+        }
+    }
+
+    #[cold]
+    fn hire(&mut self, number: u32) -> Option<Running> {
+        let Some(mut worker) = idle_worker().or_else(Worker::new) else {
+            self.ending.fault = Some("no memory for the stack of another thread".to_owned());
+            self.finish();
+            return None;
+        };
+        if self.suspenders.len() <= number as usize {
+            self.suspenders.resize(number as usize + 1, None);
+        }
+        self.suspenders[number as usize] = Some(worker.suspender());
+        let running = Running::of(&mut worker);
+        self.threads[number as usize].worker = Some(worker);
+        Some(running)
+    }
+
+    /// Makes the announced step of a thread, up to where its own code takes over.
+    #[inline]
+    fn take_step(&mut self, number: u32, choice: u32) {
+        self.current = number;
+        self.steps += 1;
+        if self.log.is_some() {
+            self.write_line(number);
+        }
+        self.open_mailbox();
+        let thread = &mut self.threads[number as usize];
+        let event = EventId { thread: ThreadId(number), index: thread.events };
+        thread.events += 1;
+        thread.past = smallvec![event];
+        thread.choice = choice;
+        if thread.commits_for.is_some() {
+            self.commit();
+        } else {
+            thread.state = State::Ready;
+            self.ready.push(number);
+        }
+    }
+
+    fn write_line(&mut self, number: u32) {
+        let op = &self.threads[number as usize].op;
+        let object = op.accesses.first().map(|access| access.object);
+        let line =
+            Line { thread: number, label: op.label, object, place: op.place, details: Vec::new() };
+        if let Some(log) = &mut self.log {
+            log.lines.push(line);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! How a façade object finds its model: the number it has in the current execution.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::current::{under_test, with};
+use super::op::Place;
+use super::world::World;
+
+/// The number of an object, valid in one execution: the epoch of the world above, the number below.
+#[derive(Debug)]
+pub(crate) struct Slot(AtomicU64);
+
+/// How an object looks when an execution meets it for the first time.
+#[derive(Clone, Copy)]
+pub(crate) struct Fresh {
+    pub(crate) kind: &'static str,
+    pub(crate) open: u8,
+    pub(crate) value: u64,
+}
+
+impl Slot {
+    /// The slot of an object made where nobody can be asked whether this is a test: a static.
+    pub(crate) const fn unnamed() -> Slot {
+        Slot(AtomicU64::new(0))
+    }
+
+    /// The slot of an object made now.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn new(fresh: Fresh) -> Slot {
+        if under_test() {
+            Slot::named(fresh, std::panic::Location::caller())
+        } else {
+            Slot::unnamed()
+        }
+    }
+
+    fn named(fresh: Fresh, place: Place) -> Slot {
+        let word = with(|world| {
+            let object = world.create(fresh.kind, fresh.open, fresh.value, place);
+            u64::from(world.epoch) << 32 | u64::from(object)
+        });
+        Slot(AtomicU64::new(word.unwrap_or(0)))
+    }
+
+    /// The object's number in this world. `fresh` says how it looks if this execution has not met
+    /// it; then the second part of the answer is true.
+    #[inline]
+    pub(crate) fn find(
+        &self,
+        world: &mut World,
+        fresh: impl FnOnce() -> Fresh,
+        place: Place,
+    ) -> (u32, bool) {
+        let word = self.0.load(Ordering::Relaxed);
+        if (word >> 32) as u32 == world.epoch {
+            return (word as u32, false);
+        }
+        let Fresh { kind, open, value } = fresh();
+        world.outside(std::ptr::from_ref(self).addr(), kind, open, value, place)
+    }
+}

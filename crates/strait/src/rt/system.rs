@@ -1,0 +1,171 @@
+//! A program under test as a [`System`]: for the searches that want many executions at once, and for
+//! replay and simplification.
+
+use std::cell::Cell;
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use smallvec::SmallVec;
+use strait_explore::{Access, EventId, Pick, System, ThreadId, Threaded};
+
+use super::execution::{Execution, Program};
+use super::features::Features;
+use super::memory::Model;
+use super::names::Names;
+use super::op::Place;
+use crate::outcome::Outcome;
+
+/// A step of a thread in one of the ways in which it can be taken.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Act {
+    pub(crate) pick: Pick,
+    /// How many steps of the thread came before.
+    index: u32,
+    accesses: SmallVec<[Access; 2]>,
+    causes: SmallVec<[EventId; 4]>,
+    yields: bool,
+    /// Is it a commit of a buffered store?
+    commits: bool,
+}
+
+impl Act {
+    fn event(&self) -> EventId {
+        EventId { thread: self.pick.thread, index: self.index }
+    }
+}
+
+/// A program with all that decides how it executes.
+#[derive(Clone)]
+pub(crate) struct Tested<T> {
+    pub(crate) program: Program<T>,
+    pub(crate) model: Model,
+    pub(crate) features: Features,
+    pub(crate) place: Place,
+    names: Names,
+    /// How many executions were begun: those alive at the same time must differ in it.
+    number: Cell<u32>,
+    /// What executions wanted that was off.
+    wanted: Cell<Features>,
+}
+
+impl<T: 'static> Tested<T> {
+    pub(crate) fn new(program: Program<T>, model: Model, features: Features, place: Place) -> Self {
+        Tested {
+            program,
+            model,
+            features,
+            place,
+            names: Names::default(),
+            number: Cell::new(0),
+            wanted: Cell::default(),
+        }
+    }
+
+    /// The features that finished executions had and wanted.
+    pub(crate) fn wanted(&self) -> Features {
+        self.wanted.get()
+    }
+
+    /// An execution that has not begun.
+    pub(crate) fn execution(&self) -> Execution<T> {
+        let number = self.number.get();
+        self.number.set(number + 1);
+        let program = self.program.clone();
+        let mut execution =
+            Execution::new(program, self.names.clone(), self.model, number, self.place);
+        execution.world_mut().features = self.features;
+        execution
+    }
+}
+
+impl<T: Clone + Eq + Hash + Debug + 'static> Tested<T> {
+    /// The steps of a schedule.
+    pub(crate) fn acts(&self, picks: &[Pick]) -> Vec<Act> {
+        let mut run = self.start();
+        let mut acts = Vec::new();
+        for &pick in picks {
+            if let Some(act) = act(&run, pick) {
+                acts.push(act);
+                run.go(pick.thread, pick.choice);
+            }
+        }
+        acts
+    }
+}
+
+fn act<T: Clone + Eq + Hash + Debug + 'static>(run: &Execution<T>, pick: Pick) -> Option<Act> {
+    let next = run.next(pick.thread)?;
+    let thread = &run.world().threads[pick.thread.0 as usize];
+    let mut causes: SmallVec<[EventId; 4]> = SmallVec::from_slice(next.causes);
+    causes.sort_unstable_by_key(|cause| (cause.thread, cause.index));
+    Some(Act {
+        pick,
+        index: thread.events,
+        accesses: SmallVec::from_slice(next.accesses),
+        causes,
+        yields: thread.op.yields,
+        commits: thread.commits_for.is_some(),
+    })
+}
+
+impl<T: Clone + Eq + Hash + Debug + 'static> System for Tested<T> {
+    type Run = Execution<T>;
+    type Action = Act;
+    type Outcome = Outcome<T>;
+
+    fn start(&self) -> Execution<T> {
+        let mut execution = self.execution();
+        execution.start();
+        execution
+    }
+
+    fn enabled(&self, run: &mut Execution<T>, actions: &mut Vec<Act>) {
+        actions.clear();
+        for number in 0..run.threads() {
+            let thread = ThreadId(number);
+            if !Threaded::enabled(run, thread) {
+                continue;
+            }
+            let choices = run.next(thread).map_or(0, |next| next.choices);
+            actions.extend((0..choices).filter_map(|choice| act(run, Pick { thread, choice })));
+        }
+    }
+
+    fn step(&self, run: &mut Execution<T>, action: &Act) {
+        run.go(action.pick.thread, action.pick.choice);
+    }
+
+    fn dependent(&self, a: &Act, b: &Act) -> bool {
+        a.pick.thread == b.pick.thread
+            || a.causes.contains(&b.event())
+            || b.causes.contains(&a.event())
+            || a.accesses.iter().any(|mine| {
+                let clash =
+                    |theirs: &Access| mine.object == theirs.object && (mine.write || theirs.write);
+                b.accesses.iter().any(clash)
+            })
+    }
+
+    fn thread(&self, action: &Act) -> ThreadId {
+        action.pick.thread
+    }
+
+    fn involves(&self, action: &Act, thread: ThreadId) -> bool {
+        action.pick.thread == thread
+    }
+
+    /// To leave a thread for a buffer, or to come back from there, is no pre-emption (paper 002,
+    /// section 4.2).
+    fn is_free(&self, action: &Act) -> bool {
+        action.commits
+    }
+
+    fn is_yield(&self, action: &Act) -> bool {
+        action.yields
+    }
+
+    fn outcomes(&self, run: &mut Execution<T>, outcomes: &mut Vec<Outcome<T>>) {
+        self.wanted.set(self.wanted.get().or(run.world().features));
+        outcomes.push(run.conclude());
+    }
+}

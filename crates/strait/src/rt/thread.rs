@@ -1,0 +1,163 @@
+//! The model of threads: starting, joining, parking, yielding, and what becomes of panics.
+
+use std::any::Any;
+use std::panic::{Location, PanicHookInfo};
+use std::sync::Once;
+
+use super::current::{under_test, with};
+use super::exception::Mask;
+use super::features::Feature;
+use super::op::{Op, Place};
+use super::schedule::{point, wait_or_leave};
+use super::world::{State, add_past};
+
+/// The gate of a thread's parking token.
+const TOKEN: u8 = 1;
+/// The gate of a thread's end.
+const DONE: u8 = 1;
+
+/// Waits until a thread of this execution is over.
+pub(crate) fn join(number: u32, place: Place) {
+    super::schedule::drain(None, place);
+    let waits = with(|world| {
+        let me = world.current;
+        let target = &mut world.threads[number as usize];
+        if target.state != State::Finished {
+            target.joiners.push(me);
+            return true;
+        }
+        let past = target.past.clone();
+        add_past(&mut world.me().past, &past);
+        world.clocks.wake(number, me);
+        false
+    });
+    if waits == Some(true) {
+        let me = with(|world| world.current).unwrap_or(0);
+        wait_or_leave("another thread to end", place, || {
+            with(|world| world.threads[number as usize].joiners.retain(|joiner| *joiner != me));
+        });
+    }
+}
+
+/// Is a thread over? Whether it is depends on a step at its end, which threads make only when
+/// somebody asks.
+pub(crate) fn is_finished(number: u32, place: Place) -> bool {
+    with(|world| world.features.want(Feature::Exits));
+    let object = done(number, place);
+    point(Op::read(object, "is_finished", place));
+    with(|world| world.object(object).open & DONE != 0).unwrap_or(false)
+}
+
+fn done(number: u32, place: Place) -> u32 {
+    with(|world| world.own_object(number, 1, "end of thread", place)).unwrap_or(0)
+}
+
+/// The last step of a thread, if anybody in this search asks for it.
+pub(crate) fn exit(place: Place) {
+    let asked =
+        with(|world| world.features.has(Feature::Exits) || world.features.has(Feature::Exceptions));
+    if asked == Some(true) {
+        let me = with(|world| {
+            // Whatever comes now comes too late.
+            world.me().rarities = true;
+            world.me().mailbox.mask = Mask::Uninterruptible;
+            world.current
+        });
+        let me = me.unwrap_or(0);
+        let object = done(me, place);
+        point(Op::write(object, "end", place));
+        with(|world| world.object(object).open = DONE);
+    }
+}
+
+pub(crate) fn yield_now(place: Place) {
+    let mut op = Op::local("yield", place);
+    op.yields = true;
+    point(op);
+}
+
+fn token(number: u32, place: Place) -> u32 {
+    with(|world| world.own_object(number, 0, "token", place)).unwrap_or(0)
+}
+
+/// Waits for the token of the current thread and takes it. With a time-out it may also go on
+/// without. Says whether it had the token.
+pub(crate) fn park(timeout: bool, place: Place) -> bool {
+    super::schedule::drain(None, place);
+    let me = with(|world| world.current).unwrap_or(0);
+    let object = token(me, place);
+    let taken = if timeout {
+        let mut op = Op::write(object, "park_timeout", place).ways(super::op::Ways::OrTimeout);
+        op.cases.push(TOKEN);
+        let choice = point(op);
+        choice == 0 && with(|world| world.object(object).open & TOKEN != 0) == Some(true)
+    } else {
+        point(Op::gated(object, TOKEN, "park", place));
+        true
+    };
+    if taken {
+        with(|world| {
+            world.object(object).open = 0;
+            world.clocks.acquire(world.current, object);
+        });
+    }
+    taken
+}
+
+/// Gives a thread its token.
+pub(crate) fn unpark(number: u32, place: Place) {
+    super::schedule::drain(None, place);
+    let object = token(number, place);
+    point(Op::write(object, "unpark", place));
+    with(|world| {
+        world.object(object).open = TOKEN;
+        world.clocks.release(world.current, object);
+    });
+}
+
+/// Notes that the current thread has panicked and that nobody has seen it yet.
+pub(crate) fn panicked<R>(result: &std::thread::Result<R>) {
+    let Err(payload) = result else { return };
+    let text = payload_text(&**payload);
+    with(|world| {
+        let message = world.ending.last_panic.take().unwrap_or(text);
+        world.ending.panics.push((world.current, message));
+    });
+}
+
+/// Somebody has seen the panic of a thread.
+pub(crate) fn seen_panic(number: u32) {
+    with(|world| world.ending.panics.retain(|&(thread, _)| thread != number));
+}
+
+fn payload_text(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a message".to_owned())
+}
+
+/// Panics under test are results: they are noted and not printed. Others are printed as before.
+pub(crate) fn install_hook() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if under_test() {
+                note(info);
+            } else {
+                before(info);
+            }
+        }));
+    });
+}
+
+fn note(info: &PanicHookInfo<'_>) {
+    let place = info.location().map_or(String::new(), |place: &Location<'_>| {
+        format!(" at {}:{}", place.file(), place.line())
+    });
+    let message = format!("{}{place}", payload_text(info.payload()));
+    with(|world| {
+        world.me().unwinding = true;
+        world.ending.last_panic = Some(message);
+    });
+}

@@ -1,0 +1,447 @@
+//! One execution of the code under test: its threads, what they have announced, and the objects
+//! they share.
+//!
+//! A thread runs freely until it wants to do something that others could notice; then it announces
+//! that and waits to be chosen. What it does between two such steps belongs to the first of them.
+//! Starting a thread, waiting for one to end and being woken need no step of their own, since
+//! nobody can do anything about them: they are causes of the thread's next step.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use strait_explore::{EventId, ThreadId};
+
+use super::coroutine::{Job, Suspender, Worker};
+use super::exception::{Mailbox, Mask};
+use super::features::{Feature, Features};
+use super::invariant::Invariants;
+use super::knowledge::Knowledge;
+use super::log::Log;
+use super::memory::{Buffered, Model};
+use super::names::Names;
+use super::op::{Op, Place, Ways};
+use super::race::Clocks;
+
+/// Where a thread stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum State {
+    /// Not part of this execution (yet).
+    Unborn,
+    /// Its code can go on.
+    Ready,
+    /// It has announced a step.
+    Announced,
+    /// It waits for another thread to wake it.
+    Waiting,
+    /// It is over.
+    Finished,
+}
+
+/// A thread of the code under test, or a phantom that commits stores.
+pub(crate) struct Thread {
+    pub(crate) state: State,
+    pub(crate) op: Op,
+    /// The way in which the announced step is to be taken.
+    pub(crate) choice: u32,
+    /// How many steps it has made.
+    pub(crate) events: u32,
+    /// What happened before whatever it does next, its own last step included.
+    pub(crate) past: SmallVec<[EventId; 4]>,
+    pub(crate) children: u32,
+    objects: u32,
+    pub(crate) worker: Option<Box<Worker>>,
+    pub(crate) job: Option<Job>,
+    /// Who waits for its end.
+    pub(crate) joiners: SmallVec<[u32; 2]>,
+    pub(crate) name: Option<Box<str>>,
+    /// What it waits for, when it does.
+    pub(crate) waits_for: &'static str,
+    pub(crate) waits_at: Option<Place>,
+    /// Is its stack being unwound?
+    pub(crate) unwinding: bool,
+    /// Whose stores it commits, if it is a phantom.
+    pub(crate) commits_for: Option<u32>,
+    /// What it has to commit, if it is a phantom.
+    pub(crate) queue: std::collections::VecDeque<Buffered>,
+    /// The phantoms that commit its stores.
+    pub(crate) phantoms: SmallVec<[u32; 1]>,
+    /// How many stores it has buffered, and how many of them later stores must follow.
+    pub(crate) stores: u32,
+    pub(crate) fence: u32,
+    /// The commits of the stores before its last release fence.
+    pub(crate) fenced: SmallVec<[EventId; 4]>,
+    pub(crate) mailbox: Mailbox,
+    /// Who waits for the value of its select.
+    pub(crate) partner: Option<u32>,
+    /// Was anything of what is rarely used used?
+    pub(crate) rarities: bool,
+}
+
+impl Thread {
+    fn new(place: Place) -> Thread {
+        Thread {
+            state: State::Unborn,
+            op: Op::local("", place),
+            choice: 0,
+            events: 0,
+            past: SmallVec::new(),
+            children: 0,
+            objects: 0,
+            worker: None,
+            job: None,
+            joiners: SmallVec::new(),
+            name: None,
+            waits_for: "",
+            waits_at: None,
+            unwinding: false,
+            commits_for: None,
+            queue: std::collections::VecDeque::new(),
+            phantoms: SmallVec::new(),
+            stores: 0,
+            fence: 0,
+            fenced: SmallVec::new(),
+            mailbox: Mailbox::default(),
+            partner: None,
+            rarities: false,
+        }
+    }
+
+    #[inline]
+    fn reset(&mut self) {
+        self.state = State::Unborn;
+        self.events = 0;
+        self.past.clear();
+        self.children = 0;
+        self.objects = 0;
+        self.joiners.clear();
+        self.unwinding = false;
+        self.partner = None;
+        if self.rarities {
+            self.reset_rarities();
+        }
+    }
+
+    fn reset_rarities(&mut self) {
+        self.rarities = false;
+        self.name = None;
+        self.commits_for = None;
+        self.queue.clear();
+        self.phantoms.clear();
+        self.stores = 0;
+        self.fence = 0;
+        self.fenced.clear();
+        self.mailbox.reset();
+    }
+}
+
+/// An object that threads share.
+#[derive(Clone, Copy)]
+pub(crate) struct Object {
+    epoch: u32,
+    /// Its open gates.
+    pub(crate) open: u8,
+    /// In how many ways a step that counts them can be taken.
+    pub(crate) ways: u32,
+    /// Its value, if it is one.
+    pub(crate) value: u64,
+    pub(crate) kind: &'static str,
+    pub(crate) place: Place,
+}
+
+/// One execution in progress.
+pub(crate) struct World {
+    pub(crate) names: Names,
+    pub(crate) model: Model,
+    /// Distinguishes this execution from earlier ones and from those of other worlds.
+    pub(crate) epoch: u32,
+    pub(crate) threads: Vec<Thread>,
+    /// The way out of each thread's coroutine.
+    pub(crate) suspenders: Vec<Option<Suspender>>,
+    /// For each thread how many were born before it.
+    pub(crate) births: Vec<u32>,
+    born: u32,
+    pub(crate) objects: Vec<Object>,
+    /// The thread whose code is running.
+    pub(crate) current: u32,
+    /// Threads whose code can go on.
+    pub(crate) ready: Vec<u32>,
+    /// Is the execution being torn down?
+    pub(crate) aborting: bool,
+    pub(crate) steps: usize,
+    /// How many threads are neither over nor phantoms.
+    pub(crate) alive: u32,
+    /// Was an object met that was made outside the execution?
+    pub(crate) outside: bool,
+    pub(crate) log: Option<Log>,
+    pub(crate) ending: Ending,
+    pub(crate) clocks: Clocks,
+    pub(crate) features: Features,
+    /// Names that the program gave to objects.
+    pub(crate) labels: FxHashMap<u32, String>,
+    pub(crate) invariants: Invariants,
+    pub(crate) knowledge: Knowledge,
+}
+
+/// What is known about how the execution ends.
+#[derive(Default, Debug)]
+pub(crate) struct Ending {
+    /// Panics in threads that nobody has joined, first one first.
+    pub(crate) panics: Vec<(u32, String)>,
+    /// A fault that the runtime has seen: a data race, a broken invariant.
+    pub(crate) fault: Option<String>,
+    /// Arcs that were made and not dropped.
+    pub(crate) arcs: i64,
+    /// The place and text of the panic under way, for threads that are not unwound yet.
+    pub(crate) last_panic: Option<String>,
+}
+
+/// Epochs of one world stay within this range; the bits above say which world.
+pub(crate) const EPOCHS: u32 = 1 << 24;
+
+impl World {
+    /// A world in which nothing has begun. `number` distinguishes the worlds of one search.
+    #[track_caller]
+    pub(crate) fn new(names: Names, model: Model, number: u32) -> World {
+        World {
+            names,
+            model,
+            epoch: (number & 0xff) * EPOCHS,
+            threads: Vec::new(),
+            suspenders: Vec::new(),
+            births: Vec::new(),
+            born: 0,
+            objects: Vec::new(),
+            current: 0,
+            ready: Vec::new(),
+            aborting: false,
+            steps: 0,
+            alive: 0,
+            outside: false,
+            log: None,
+            ending: Ending::default(),
+            clocks: Clocks::default(),
+            features: Features::default(),
+            labels: FxHashMap::default(),
+            invariants: Invariants::default(),
+            knowledge: Knowledge::default(),
+        }
+    }
+
+    /// Forgets the last execution, which must be torn down, and begins one with this main thread.
+    pub(crate) fn begin(&mut self, main: Job, place: Place) {
+        let (world, number) = (self.epoch / EPOCHS, self.epoch % EPOCHS);
+        self.epoch = world * EPOCHS + (number + 1) % EPOCHS;
+        self.threads.iter_mut().for_each(Thread::reset);
+        self.ready.clear();
+        self.aborting = false;
+        self.born = 0;
+        self.alive = 0;
+        self.steps = 0;
+        self.ending.panics.clear();
+        self.ending.fault = None;
+        self.ending.arcs = 0;
+        self.ending.last_panic = None;
+        self.clocks.on = self.features.has(Feature::Clocks);
+        self.clocks.reset();
+        self.forget_invariants();
+        self.knowledge.reset();
+        if let Some(log) = &mut self.log {
+            log.clear();
+        }
+        self.bear(0, main, place);
+    }
+
+    /// Brings a thread into the execution.
+    pub(crate) fn bear(&mut self, number: u32, job: Job, place: Place) {
+        self.room_for(number, place);
+        let thread = &mut self.threads[number as usize];
+        thread.state = State::Ready;
+        thread.job = Some(job);
+        thread.op.place = place;
+        self.alive += 1;
+        self.births[number as usize] = self.born;
+        self.born += 1;
+        self.ready.push(number);
+    }
+
+    pub(crate) fn room_for(&mut self, number: u32, place: Place) {
+        while self.threads.len() <= number as usize {
+            self.threads.push(Thread::new(place));
+            self.births.push(0);
+        }
+    }
+
+    /// The thread whose code is running.
+    #[inline]
+    pub(crate) fn me(&mut self) -> &mut Thread {
+        &mut self.threads[self.current as usize]
+    }
+
+    /// Starts a thread on behalf of the current one. Gives its number.
+    pub(crate) fn spawn(&mut self, job: Job, name: Option<Box<str>>, place: Place) -> u32 {
+        let parent = self.current;
+        let index = self.me().children;
+        self.me().children += 1;
+        let number = self.names.child(parent, index);
+        self.bear(number, job, place);
+        let past = SmallVec::from_slice(&self.threads[parent as usize].past);
+        let mask = self.threads[parent as usize].mailbox.mask;
+        let thread = &mut self.threads[number as usize];
+        thread.past = past;
+        if name.is_some() || mask != Mask::Unmasked {
+            thread.rarities = true;
+            thread.name = name;
+            thread.mailbox.mask = mask;
+        }
+        self.clocks.spawn(parent, number);
+        number
+    }
+
+    /// Makes an object on behalf of the current thread.
+    #[inline]
+    pub(crate) fn create(&mut self, kind: &'static str, open: u8, value: u64, place: Place) -> u32 {
+        let maker = self.current;
+        let index = self.me().objects;
+        self.me().objects += 1;
+        let number = self.names.object(maker, index);
+        self.place_object(number, kind, open, value, place);
+        number
+    }
+
+    /// The object at an address that no thread of this execution has made. Says whether this
+    /// execution meets it for the first time.
+    pub(crate) fn outside(
+        &mut self,
+        address: usize,
+        kind: &'static str,
+        open: u8,
+        value: u64,
+        place: Place,
+    ) -> (u32, bool) {
+        self.outside = true;
+        let number = self.names.at(address);
+        let known = self.objects.get(number as usize);
+        if known.is_some_and(|object| object.epoch == self.epoch) {
+            return (number, false);
+        }
+        self.place_object(number, kind, open, value, place);
+        (number, true)
+    }
+
+    /// An object that belongs to a thread, by what it is for.
+    pub(crate) fn own_object(
+        &mut self,
+        thread: u32,
+        purpose: u8,
+        kind: &'static str,
+        place: Place,
+    ) -> u32 {
+        let number = self.names.own(thread, purpose);
+        let known = self.objects.get(number as usize);
+        if known.is_none_or(|object| object.epoch != self.epoch) {
+            self.place_object(number, kind, 0, 0, place);
+        }
+        number
+    }
+
+    fn place_object(
+        &mut self,
+        number: u32,
+        kind: &'static str,
+        open: u8,
+        value: u64,
+        place: Place,
+    ) {
+        let object = Object { epoch: self.epoch, open, ways: 1, value, kind, place };
+        let index = number as usize;
+        if self.objects.len() <= index {
+            let unused = Object { epoch: u32::MAX, open: 0, ways: 1, value: 0, kind: "", place };
+            self.objects.resize(index + 1, unused);
+        }
+        self.objects[index] = object;
+        self.clocks.forget_object(number);
+    }
+
+    #[inline]
+    pub(crate) fn object(&mut self, number: u32) -> &mut Object {
+        &mut self.objects[number as usize]
+    }
+
+    /// Wakes a thread: what the current thread did happens before what the other does next.
+    pub(crate) fn wake(&mut self, number: u32) {
+        let past: SmallVec<[EventId; 4]> = SmallVec::from_slice(&self.me().past);
+        self.clocks.wake(self.current, number);
+        let thread = &mut self.threads[number as usize];
+        if thread.state == State::Waiting {
+            thread.state = State::Ready;
+            self.ready.push(number);
+        }
+        add_past(&mut thread.past, &past);
+    }
+
+    /// The current thread's code is over.
+    pub(crate) fn finish(&mut self) {
+        self.alive -= 1;
+        self.me().state = State::Finished;
+        self.me().unwinding = false;
+        super::exception::return_letters(self);
+        if self.me().joiners.is_empty() {
+            return;
+        }
+        for joiner in std::mem::take(&mut self.me().joiners) {
+            self.wake(joiner);
+        }
+    }
+
+    /// In how many ways the announced step of a thread can be taken now.
+    #[inline]
+    pub(crate) fn choices(&self, thread: &Thread) -> u32 {
+        let op = &thread.op;
+        match op.ways {
+            Ways::Fixed(count) => count,
+            _ => self.counted_choices(op),
+        }
+    }
+
+    fn counted_choices(&self, op: &Op) -> u32 {
+        let open = |index: usize| self.objects[op.accesses[index].object as usize].open;
+        match op.ways {
+            Ways::Fixed(count) => count,
+            Ways::Counted => self.objects[op.accesses[0].object as usize].ways.max(1),
+            Ways::OrTimeout => 1 + u32::from(op.cases.iter().any(|gate| open(0) & gate != 0)),
+            Ways::Cases => {
+                let cases = op.cases.iter().enumerate();
+                let ready = cases.filter(|(index, gate)| open(*index) & **gate != 0).count();
+                ready.max(1) as u32
+            }
+        }
+    }
+
+    /// Can the thread make its announced step?
+    #[inline]
+    pub(crate) fn is_enabled(&self, number: ThreadId) -> bool {
+        let Some(thread) = self.threads.get(number.0 as usize) else { return false };
+        if thread.state != State::Announced {
+            return false;
+        }
+        let mut gated = false;
+        for access in &thread.op.accesses {
+            if access.gate != 0 {
+                gated = true;
+                if self.objects[access.object as usize].open & access.gate != 0 {
+                    return true;
+                }
+            }
+        }
+        !gated
+    }
+}
+
+/// Adds events to a past. A past is short: threads rarely wait for many others at once.
+pub(crate) fn add_past(past: &mut SmallVec<[EventId; 4]>, more: &[EventId]) {
+    for &event in more {
+        match past.iter_mut().find(|known| known.thread == event.thread) {
+            Some(known) => known.index = known.index.max(event.index),
+            None => past.push(event),
+        }
+    }
+}

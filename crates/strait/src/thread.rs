@@ -1,0 +1,338 @@
+//! Threads, as in `std::thread`. Under test they are coroutines that the search switches between.
+
+use std::fmt;
+use std::panic::Location;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread as real;
+use std::time::Duration;
+
+pub use std::thread::Result;
+
+pub use crate::scope::{Scope, ScopedJoinHandle, scope};
+
+use crate::exception::RealMailbox;
+use crate::rt::current::{mailbox_of_os_thread, set_mailbox_of_os_thread, under_test, with};
+use crate::rt::schedule::body;
+use crate::rt::thread as model;
+
+/// Where a model thread leaves what it gave.
+type Packet<T> = Arc<Mutex<Option<Result<T>>>>;
+
+/// A started thread, to be joined.
+pub struct JoinHandle<T> {
+    inner: Inner<T>,
+    thread: Thread,
+}
+
+enum Inner<T> {
+    Real(real::JoinHandle<T>),
+    Model { packet: Packet<T>, number: u32 },
+}
+
+/// A handle to a thread.
+#[derive(Clone)]
+pub struct Thread {
+    kind: Kind,
+    name: Option<Arc<str>>,
+}
+
+#[derive(Clone)]
+enum Kind {
+    Real(real::Thread, Option<RealMailbox>),
+    Model(u32),
+}
+
+/// A thread's identity within a process, or within an execution under test.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ThreadId(IdKind);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum IdKind {
+    Real(real::ThreadId),
+    Model(u32),
+}
+
+/// Starts a thread.
+#[track_caller]
+pub fn spawn<F, T>(code: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    if under_test() {
+        spawn_model(code, None, Location::caller())
+    } else {
+        let (code, mailbox) = with_mailbox(code);
+        JoinHandle::real(real::spawn(code), mailbox)
+    }
+}
+
+/// Starts a thread whose code is in a box already.
+pub(crate) fn spawn_boxed(
+    code: Box<dyn FnOnce() + Send>,
+    place: &'static Location<'static>,
+) -> JoinHandle<()> {
+    if under_test() {
+        return spawn_model(code, None, place);
+    }
+    let (code, mailbox) = with_mailbox(code);
+    JoinHandle::real(real::spawn(code), mailbox)
+}
+
+pub(crate) fn spawn_model<F, T>(
+    code: F,
+    name: Option<String>,
+    place: &'static Location<'static>,
+) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + 'static,
+    T: 'static,
+{
+    crate::rt::schedule::drain(None, place);
+    let packet: Packet<T> = Arc::new(Mutex::new(None));
+    let theirs = packet.clone();
+    let job = Box::new(move || {
+        if let Some(result) = body(code, place) {
+            model::panicked(&result);
+            *theirs.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        }
+    });
+    let kept: Option<Box<str>> = name.as_deref().map(Into::into);
+    let number = with(|world| world.spawn(job, kept, place)).unwrap_or(0);
+    crate::rt::schedule::detail(|| match &name {
+        Some(name) => format!("starts {name}"),
+        None => format!("starts thread {number}"),
+    });
+    let thread = Thread { kind: Kind::Model(number), name: name.map(Into::into) };
+    JoinHandle { inner: Inner::Model { packet, number }, thread }
+}
+
+impl<T> JoinHandle<T> {
+    fn real(handle: real::JoinHandle<T>, mailbox: RealMailbox) -> Self {
+        let thread = Thread::real(handle.thread().clone(), Some(mailbox));
+        JoinHandle { inner: Inner::Real(handle), thread }
+    }
+
+    /// Waits for the thread to end. Gives what it returned, or its panic.
+    #[track_caller]
+    pub fn join(self) -> Result<T> {
+        match self.inner {
+            Inner::Real(handle) => handle.join(),
+            Inner::Model { packet, number } => {
+                model::join(number, Location::caller());
+                taken(&packet, number)
+            }
+        }
+    }
+
+    /// The thread.
+    pub fn thread(&self) -> &Thread {
+        &self.thread
+    }
+
+    /// Is the thread over?
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        match &self.inner {
+            Inner::Real(handle) => handle.is_finished(),
+            Inner::Model { number, .. } => model::is_finished(*number, Location::caller()),
+        }
+    }
+}
+
+/// What a thread that is over left.
+fn taken<T>(packet: &Packet<T>, number: u32) -> Result<T> {
+    let result = packet.lock().unwrap_or_else(PoisonError::into_inner).take();
+    match result {
+        Some(Ok(value)) => Ok(value),
+        Some(Err(panic)) => {
+            model::seen_panic(number);
+            Err(panic)
+        }
+        // The thread was torn down with its execution, so this one is being torn down too.
+        None => crate::rt::lock::gone(),
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("JoinHandle").field("thread", &self.thread).finish_non_exhaustive()
+    }
+}
+
+impl Thread {
+    fn real(thread: real::Thread, mailbox: Option<RealMailbox>) -> Self {
+        let name = thread.name().map(Into::into);
+        Thread { kind: Kind::Real(thread, mailbox), name }
+    }
+
+    /// Where its exceptions arrive when it runs for real.
+    pub(crate) fn mailbox(&self) -> Option<&RealMailbox> {
+        match &self.kind {
+            Kind::Real(_, mailbox) => mailbox.as_ref(),
+            Kind::Model(_) => None,
+        }
+    }
+
+    /// Its number within the execution under test.
+    pub(crate) fn number(&self) -> Option<u32> {
+        match self.kind {
+            Kind::Real(..) => None,
+            Kind::Model(number) => Some(number),
+        }
+    }
+
+    /// Its name, if it was given one.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Its identity.
+    pub fn id(&self) -> ThreadId {
+        ThreadId(match &self.kind {
+            Kind::Real(thread, _) => IdKind::Real(thread.id()),
+            Kind::Model(number) => IdKind::Model(*number),
+        })
+    }
+
+    /// Lets the thread's next or current [`park`] go on.
+    #[track_caller]
+    pub fn unpark(&self) {
+        match &self.kind {
+            Kind::Real(thread, _) => thread.unpark(),
+            Kind::Model(number) => model::unpark(*number, Location::caller()),
+        }
+    }
+}
+
+impl fmt::Debug for Thread {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = formatter.debug_struct("Thread");
+        shown.field("id", &self.id()).field("name", &self.name()).finish_non_exhaustive()
+    }
+}
+
+/// The code with a mailbox for its thread.
+fn with_mailbox<R>(code: impl FnOnce() -> R) -> (impl FnOnce() -> R, RealMailbox) {
+    let mailbox = RealMailbox::default();
+    let theirs = mailbox.clone();
+    let code = move || {
+        set_mailbox_of_os_thread(theirs);
+        code()
+    };
+    (code, mailbox)
+}
+
+/// The current thread.
+pub fn current() -> Thread {
+    let modelled = with(|world| {
+        let name = world.me().name.as_deref().map(Into::into);
+        Thread { kind: Kind::Model(world.current), name }
+    });
+    modelled.unwrap_or_else(|| Thread::real(real::current(), Some(mailbox_of_os_thread())))
+}
+
+/// Waits for a token from [`Thread::unpark`].
+#[track_caller]
+pub fn park() {
+    if under_test() {
+        model::park(false, Location::caller());
+    } else {
+        real::park();
+    }
+}
+
+/// Waits for a token, or until the time is over. Under test both may happen.
+#[track_caller]
+pub fn park_timeout(duration: Duration) {
+    if under_test() {
+        model::park(true, Location::caller());
+    } else {
+        real::park_timeout(duration);
+    }
+}
+
+/// A hint that other threads should go first.
+#[track_caller]
+pub fn yield_now() {
+    if under_test() {
+        model::yield_now(Location::caller());
+    } else {
+        real::yield_now();
+    }
+}
+
+/// Sleeps. Under test time does not pass: others may do anything or nothing meanwhile.
+#[track_caller]
+pub fn sleep(duration: Duration) {
+    if under_test() {
+        model::yield_now(Location::caller());
+    } else {
+        real::sleep(duration);
+    }
+}
+
+/// Is the current thread unwinding because of a panic?
+pub fn panicking() -> bool {
+    if under_test() { crate::rt::schedule::is_unwinding() } else { real::panicking() }
+}
+
+/// How many threads can run at once. Under test always 2, so that results do not depend on the
+/// machine.
+pub fn available_parallelism() -> std::io::Result<std::num::NonZero<usize>> {
+    match std::num::NonZero::new(2) {
+        Some(two) if under_test() => Ok(two),
+        _ => real::available_parallelism(),
+    }
+}
+
+/// Starts threads with names.
+#[derive(Debug, Default)]
+pub struct Builder {
+    name: Option<String>,
+    stack_size: Option<usize>,
+}
+
+impl Builder {
+    /// A builder for an ordinary thread.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Names the thread; traces show the name.
+    pub fn name(mut self, name: String) -> Self {
+        self.name = Some(name);
+        self
+    }
+
+    /// How large the stack shall be. Under test all stacks have the same size.
+    pub fn stack_size(mut self, size: usize) -> Self {
+        self.stack_size = Some(size);
+        self
+    }
+
+    /// Starts the thread.
+    #[track_caller]
+    pub fn spawn<F, T>(self, code: F) -> std::io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        if under_test() {
+            return Ok(spawn_model(code, self.name, Location::caller()));
+        }
+        let (code, mailbox) = with_mailbox(code);
+        self.real().spawn(code).map(|handle| JoinHandle::real(handle, mailbox))
+    }
+
+    fn real(self) -> real::Builder {
+        let mut builder = real::Builder::new();
+        if let Some(name) = self.name {
+            builder = builder.name(name);
+        }
+        if let Some(size) = self.stack_size {
+            builder = builder.stack_size(size);
+        }
+        builder
+    }
+}

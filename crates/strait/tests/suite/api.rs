@@ -1,0 +1,235 @@
+//! What the library says about programs: verdicts, reports, bounds, samples, annotations.
+
+use std::sync::Arc;
+
+use expect_test::expect;
+use strait::mvar::MVar;
+use strait::sync::Mutex;
+use strait::sync::atomic::{AtomicUsize, Ordering};
+use strait::{
+    Builder, Coverage, Outcome, always_same, always_true, deadlocks_sometimes, gives, gives_only,
+    never_deadlocks, never_panics, not_always_same, somewhere_true, thread,
+};
+
+fn lost_update() -> usize {
+    let counter = Arc::new(AtomicUsize::new(0));
+    strait::label(&*counter, "counter");
+    let theirs = counter.clone();
+    let add = |counter: &AtomicUsize| {
+        let value = counter.load(Ordering::SeqCst);
+        counter.store(value + 1, Ordering::SeqCst);
+    };
+    let other = thread::Builder::new().name("adder".into()).spawn(move || add(&theirs)).unwrap();
+    add(&counter);
+    other.join().unwrap();
+    counter.load(Ordering::SeqCst)
+}
+
+fn deadlock() {
+    let locks = Arc::new((Mutex::new(()), Mutex::new(())));
+    let theirs = locks.clone();
+    let other = thread::spawn(move || {
+        let _second = theirs.1.lock().unwrap();
+        let _first = theirs.0.lock().unwrap();
+    });
+    {
+        let _first = locks.0.lock().unwrap();
+        let _second = locks.1.lock().unwrap();
+    }
+    other.join().unwrap();
+}
+
+#[strait::test]
+fn the_attribute_checks_every_schedule() {
+    let counter = Arc::new(AtomicUsize::new(0));
+    let theirs = counter.clone();
+    let other = thread::spawn(move || theirs.fetch_add(1, Ordering::SeqCst));
+    counter.fetch_add(1, Ordering::SeqCst);
+    other.join().unwrap();
+    assert_eq!(counter.load(Ordering::SeqCst), 2);
+}
+
+#[strait::test(Builder::new().bounded())]
+fn the_attribute_takes_a_builder() {
+    let flag = Arc::new(AtomicUsize::new(0));
+    let theirs = flag.clone();
+    let other = thread::spawn(move || theirs.store(1, Ordering::SeqCst));
+    while flag.load(Ordering::SeqCst) == 0 {
+        thread::yield_now();
+    }
+    other.join().unwrap();
+}
+
+#[test]
+fn a_failure_is_a_report() {
+    let failure = Builder::new()
+        .try_check(|| assert_eq!(lost_update(), 2, "an update was lost"))
+        .expect_err("it fails");
+    let text = failure.to_string();
+    expect![[r#"
+        main panicked: assertion `left == right` failed: an update was lost
+          left: 1
+         right: 2 at crates/strait/tests/suite/api.rs:73
+        found in execution 2 of a search for every schedule under Tso
+        a simple way to it:
+            main   load counter: 0   api.rs:21
+            adder  load counter: 0   api.rs:21
+            adder  store counter: 1  api.rs:22
+            main   store counter: 1  api.rs:22
+            main   load counter: 1   api.rs:27
+        compact: S0-P1--S0--
+        replay:  STRAIT_REPLAY='tso0/0.1x2.0x2' cargo test api::a_failure_is_a_report
+    "#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn predicates_speak_about_all_outcomes() {
+    let holds = |predicate| {
+        let verdicts = Builder::new().test(lost_update, &[predicate]);
+        assert_eq!(verdicts[0].coverage, Coverage::Exhaustive);
+        verdicts[0].holds()
+    };
+    assert!(holds(never_deadlocks()));
+    assert!(holds(never_panics()));
+    assert!(!holds(always_same()));
+    assert!(holds(not_always_same()));
+    assert!(holds(always_true(|value| *value > 0)));
+    assert!(!holds(always_true(|value| *value > 1)));
+    assert!(holds(somewhere_true(|value| *value == 1)));
+    assert!(!holds(somewhere_true(|value| *value == 3)));
+    assert!(holds(gives([1, 2])));
+    assert!(!holds(gives([1, 2, 3])));
+    assert!(!holds(gives([1])));
+    assert!(holds(gives_only([1, 2, 3])));
+    assert!(!holds(deadlocks_sometimes()));
+    assert!(Builder::new().test(deadlock, &[deadlocks_sometimes()])[0].holds());
+}
+
+#[test]
+fn autocheck_names_what_fails() {
+    let text = std::panic::catch_unwind(|| strait::autocheck(deadlock)).expect_err("it fails");
+    let text = text.downcast_ref::<String>().expect("a report");
+    assert!(text.contains("[fail] never deadlocks"), "{text}");
+    assert!(text.contains("[pass] no panics (exhaustive)"), "{text}");
+    assert!(text.contains("[fail] consistent result"), "{text}");
+    assert!(text.contains("lock Mutex@api.rs"), "{text}");
+    strait::autocheck(|| thread::spawn(|| 1).join().unwrap());
+}
+
+#[test]
+fn bounds_are_admitted() {
+    let all = Builder::new().outcomes(lost_update);
+    assert_eq!((all.coverage.word(), all.values().len()), ("exhaustive", 2));
+    let none = Builder::new().preemptions(0).outcomes(lost_update);
+    assert_eq!((none.coverage.word(), none.values()), ("bounded", vec![&2]));
+    let two = Builder::new().bounded().outcomes(lost_update);
+    assert_eq!(two.values().len(), 2);
+    let few = Builder::new().executions(1).outcomes(lost_update);
+    assert_eq!((few.coverage.word(), few.executions), ("bounded", 1));
+    let short = Builder::new().length(2).outcomes(lost_update);
+    assert_eq!((short.coverage.word(), short.found.len()), ("bounded", 0));
+}
+
+#[test]
+fn samples_are_the_same_for_the_same_seed() {
+    let drawn = |builder: Builder| {
+        let outcomes = builder.outcomes(lost_update);
+        assert_eq!(outcomes.coverage, Coverage::Sampled(50));
+        outcomes.found.iter().map(|found| found.outcome.clone()).collect::<Vec<_>>()
+    };
+    for builder in [Builder::new().random(50, 1), Builder::new().pct(50, 2, 1)] {
+        assert_eq!(drawn(builder.clone()), drawn(builder.clone()));
+        assert_eq!(drawn(builder).len(), 2);
+    }
+}
+
+#[test]
+fn a_wrong_replay_string_is_an_error() {
+    for text in ["", "tso0", "abc0/1", "tso99/0", "tso0/x", "tso0/7", "tso0/0x3", "tso0/0x99"] {
+        let error = Builder::new().replay(text, lost_update).expect_err(text);
+        assert!(!error.to_string().is_empty());
+    }
+}
+
+#[test]
+fn one_implementation_refines_another() {
+    let atomic = || {
+        let counter = Arc::new(AtomicUsize::new(0));
+        let theirs = counter.clone();
+        let other = thread::spawn(move || theirs.fetch_add(1, Ordering::SeqCst));
+        counter.fetch_add(1, Ordering::SeqCst);
+        other.join().unwrap();
+        counter.load(Ordering::SeqCst)
+    };
+    let fewer = strait::refinement(atomic, lost_update);
+    assert!(fewer.refines() && fewer.refines_strictly() && fewer.exhaustive);
+    let more = strait::refinement(lost_update, atomic);
+    assert_eq!(more.added, [Outcome::Value(1)]);
+    assert!(strait::refinement(atomic, atomic).is_equivalent());
+}
+
+#[test]
+fn an_invariant_is_checked_in_every_state() {
+    let transfer = |first: i32, second: i32| {
+        move || {
+            let accounts = Arc::new((AtomicUsize::new(1), AtomicUsize::new(1)));
+            let watched = accounts.clone();
+            strait::invariant("there is always money", move || {
+                watched.0.load(Ordering::SeqCst) + watched.1.load(Ordering::SeqCst) > 0
+            });
+            let theirs = accounts.clone();
+            let other = thread::spawn(move || {
+                theirs.0.store((1 + first) as usize, Ordering::SeqCst);
+                theirs.0.store(1, Ordering::SeqCst);
+            });
+            accounts.1.store((1 + second) as usize, Ordering::SeqCst);
+            accounts.1.store(1, Ordering::SeqCst);
+            other.join().unwrap();
+        }
+    };
+    let failure = Builder::new().try_check(transfer(-1, -1)).expect_err("both can be empty");
+    assert!(failure.message.contains("\"there is always money\" does not hold"), "{failure}");
+    strait::check(transfer(-1, 1));
+}
+
+#[test]
+fn threads_that_know_only_each_other_are_stuck() {
+    let program = |annotated: bool| {
+        move || {
+            let private = Arc::new(MVar::<()>::empty());
+            let public = Arc::new(MVar::empty());
+            let theirs = public.clone();
+            let stuck = thread::spawn(move || {
+                if annotated {
+                    strait::knows_about(&*private);
+                    strait::all_known();
+                }
+                private.take();
+                theirs.put(());
+            });
+            if annotated {
+                strait::knows_about(&*public);
+                strait::all_known();
+            }
+            drop(stuck);
+            thread::yield_now();
+        }
+    };
+    strait::check(program(false));
+    let failure = Builder::new().try_check(program(true)).expect_err("one thread is stuck");
+    assert!(failure.message.contains("for ever"), "{failure}");
+}
+
+#[test]
+fn setup_and_teardown_surround_each_execution() {
+    let outcomes = Builder::new().check_between(
+        || Arc::new(AtomicUsize::new(40)),
+        |counter| {
+            let theirs = counter.clone();
+            thread::spawn(move || theirs.fetch_add(2, Ordering::SeqCst)).join().unwrap();
+        },
+        |counter, ()| counter.load(Ordering::SeqCst),
+    );
+    assert_eq!(outcomes.values(), [&42]);
+}

@@ -1,0 +1,117 @@
+//! How many executions exhaust a program: exactly one for each Mazurkiewicz trace.
+
+use std::sync::Arc;
+
+use strait::sync::Mutex;
+use strait::sync::atomic::{AtomicUsize, Ordering};
+use strait::{Builder, Model, thread};
+
+/// Each thread loads one variable, then stores the value plus one.
+fn lost(threads: usize) -> usize {
+    let counter = Arc::new(AtomicUsize::new(0));
+    let add = |counter: &AtomicUsize| {
+        let value = counter.load(Ordering::SeqCst);
+        counter.store(value + 1, Ordering::SeqCst);
+    };
+    let start = |_| {
+        let counter = counter.clone();
+        thread::spawn(move || add(&counter))
+    };
+    let handles: Vec<_> = (0..threads).map(start).collect();
+    handles.into_iter().for_each(|handle| handle.join().unwrap());
+    counter.load(Ordering::SeqCst)
+}
+
+/// Each thread uses a variable of its own.
+fn indep(threads: usize) -> usize {
+    let start = |_| {
+        thread::spawn(move || {
+            let own = AtomicUsize::new(0);
+            own.store(1, Ordering::SeqCst);
+            own.load(Ordering::SeqCst)
+        })
+    };
+    let handles: Vec<_> = (0..threads).map(start).collect();
+    handles.into_iter().map(|handle| handle.join().unwrap()).sum()
+}
+
+fn indep_shared(threads: usize) {
+    let all: Arc<Vec<AtomicUsize>> = Arc::new((0..threads).map(AtomicUsize::new).collect());
+    let start = |index: usize| {
+        let all = all.clone();
+        thread::spawn(move || {
+            let value = all[index].load(Ordering::SeqCst);
+            all[index].store(value + 1, Ordering::SeqCst);
+        })
+    };
+    let handles: Vec<_> = (0..threads).map(start).collect();
+    handles.into_iter().for_each(|handle| handle.join().unwrap());
+}
+
+fn store_buffering() -> (usize, usize) {
+    let variables = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
+    let theirs = variables.clone();
+    let other = thread::spawn(move || {
+        theirs.1.store(1, Ordering::SeqCst);
+        theirs.0.load(Ordering::SeqCst)
+    });
+    variables.0.store(1, Ordering::SeqCst);
+    let mine = variables.1.load(Ordering::SeqCst);
+    (mine, other.join().unwrap())
+}
+
+#[test]
+fn lost_updates_take_the_square_of_a_factorial() {
+    for (threads, expected) in [(2, 4), (3, 36), (4, 576), (5, 14_400)] {
+        for model in [Model::Sc, Model::Tso, Model::Pso] {
+            let outcomes = Builder::new().model(model).outcomes(move || lost(threads));
+            assert_eq!(outcomes.executions, expected, "lost({threads}) under {model:?}");
+            assert_eq!(outcomes.redundant, 0);
+            assert!(outcomes.is_exhaustive());
+            let mut values: Vec<usize> = outcomes.values().into_iter().copied().collect();
+            values.sort_unstable();
+            assert_eq!(values, (1..=threads).collect::<Vec<_>>());
+        }
+    }
+}
+
+#[test]
+fn sequentially_consistent_store_buffering_takes_three() {
+    for model in [Model::Sc, Model::Tso, Model::Pso] {
+        let outcomes = Builder::new().model(model).outcomes(store_buffering);
+        assert_eq!(outcomes.executions, 3, "{model:?}");
+        assert!(!outcomes.values().contains(&&(0, 0)), "SeqCst means SeqCst");
+    }
+}
+
+#[test]
+fn independent_threads_take_one() {
+    for threads in 1..=8 {
+        assert_eq!(strait::outcomes(move || indep(threads)).executions, 1);
+        assert_eq!(strait::outcomes(move || indep_shared(threads)).executions, 1);
+    }
+}
+
+#[test]
+fn there_is_no_limit_on_threads() {
+    let outcomes = strait::check(|| indep_shared(200));
+    assert_eq!(outcomes.executions, 1);
+}
+
+#[test]
+fn each_order_of_lock_holders_is_one_execution() {
+    let locking = |threads: usize| {
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let start = |index| {
+            let log = log.clone();
+            thread::spawn(move || log.lock().unwrap().push(index))
+        };
+        let handles: Vec<_> = (0..threads).map(start).collect();
+        handles.into_iter().for_each(|handle| handle.join().unwrap());
+        std::mem::take(&mut *log.lock().unwrap())
+    };
+    for (threads, expected) in [(1, 1), (2, 2), (3, 6), (4, 24)] {
+        let outcomes = strait::outcomes(move || locking(threads));
+        assert_eq!((outcomes.executions, outcomes.found.len()), (expected, expected as usize));
+    }
+}

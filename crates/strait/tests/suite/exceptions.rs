@@ -1,0 +1,103 @@
+//! Exceptions to other threads, and masks against them.
+
+use std::sync::Arc;
+
+use strait::exception::{self, ThreadKilled, catch, kill, mask, throw_to, uninterruptible_mask};
+use strait::mvar::MVar;
+use strait::{results, thread};
+
+#[test]
+fn a_killed_thread_may_have_got_anywhere() {
+    let got = results(|| {
+        let log = Arc::new(MVar::new(0));
+        let theirs = log.clone();
+        let worker = thread::spawn(move || {
+            let _ = catch::<ThreadKilled, _>(|| {
+                for _ in 0..2 {
+                    mask(|_| theirs.put(theirs.take() + 1));
+                }
+            });
+        });
+        kill(worker.thread());
+        worker.join().unwrap();
+        log.take()
+    });
+    assert_eq!(got, [Ok(0), Ok(1), Ok(2)]);
+}
+
+#[test]
+fn without_a_mask_a_value_can_be_lost() {
+    let outcomes = strait::outcomes(|| {
+        let log = Arc::new(MVar::new(0));
+        let theirs = log.clone();
+        let worker = thread::spawn(move || {
+            let _ = catch::<ThreadKilled, _>(|| theirs.put(theirs.take() + 1));
+        });
+        kill(worker.thread());
+        worker.join().unwrap();
+        log.take()
+    });
+    assert!(outcomes.failures().iter().any(|failure| failure.is_deadlock()), "{outcomes}");
+}
+
+#[test]
+fn a_masked_thread_is_interrupted_where_it_waits() {
+    let got = results(|| {
+        let empty = Arc::new(MVar::<()>::empty());
+        let worker =
+            thread::spawn(move || mask(|_| catch::<ThreadKilled, _>(|| empty.take()).is_err()));
+        kill(worker.thread());
+        worker.join().ok()
+    });
+    // Killed before it has masked anything, it ends without a result; the rest is caught.
+    assert_eq!(got, [Ok(None), Ok(Some(true))]);
+}
+
+#[test]
+fn an_uninterruptible_thread_is_not_interrupted() {
+    let got = results(|| {
+        let shared = Arc::new((MVar::empty(), MVar::empty()));
+        let theirs = shared.clone();
+        let worker = thread::spawn(move || {
+            uninterruptible_mask(|_| {
+                theirs.0.put(());
+                let value = theirs.1.take();
+                theirs.0.put(());
+                value
+            })
+        });
+        shared.0.take();
+        let target = worker.thread().clone();
+        let killer = thread::spawn(move || kill(&target));
+        shared.1.put(7);
+        shared.0.take();
+        killer.join().unwrap();
+        worker.join().ok()
+    });
+    assert_eq!(got, [Ok(None), Ok(Some(7))]);
+}
+
+#[test]
+fn other_exceptions_pass_through() {
+    let got = results(|| {
+        let worker = thread::spawn(|| catch::<ThreadKilled, _>(thread::park).is_err());
+        throw_to(worker.thread(), "something else");
+        let panic = worker.join().expect_err("it is not caught");
+        panic.downcast_ref::<&str>().copied()
+    });
+    assert_eq!(got, [Ok(Some("something else"))]);
+}
+
+#[test]
+fn for_real_exceptions_are_taken_where_asked_for() {
+    let worker = thread::spawn(|| {
+        catch::<ThreadKilled, ()>(|| {
+            loop {
+                exception::interruption_point();
+                thread::yield_now();
+            }
+        })
+    });
+    kill(worker.thread());
+    assert_eq!(worker.join().unwrap(), Err(ThreadKilled));
+}

@@ -1,0 +1,10 @@
+//! The tests of the library, by theme.
+#![allow(clippy::unwrap_used, reason = "a test that gets nothing should fail there")]
+
+mod api;
+mod bugs;
+mod counts;
+mod exceptions;
+mod litmus;
+mod primitives;
+mod stm;
