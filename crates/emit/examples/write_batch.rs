@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use strait_calculus::Program;
-use strait_emit::{Language, batch};
+use strait_emit::{Era, Language, batch};
 use strait_generate::{Config, Generator};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let programs: Vec<Program> =
         (0..count.parse()?).map(|index| generator.generate(index).program).collect();
     let programs: Vec<&Program> = programs.iter().collect();
-    for (path, content) in batch(language, &programs)? {
+    for (path, content) in batch(language, Era::Modern, &programs)? {
         let path = Path::new(folder).join(path);
         path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
         std::fs::write(path, content)?;

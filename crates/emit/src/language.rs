@@ -116,8 +116,7 @@ impl Language {
                 timeout: true,
                 ..common
             },
-            // From 1.7.3 on a select may not name one channel twice; `kotlin_capabilities` knows
-            // the other versions.
+            // Since 1.7 a select may not name one channel twice; `build::jvm` knows the versions.
             Language::Kotlin => Capabilities {
                 unbounded: true,
                 close: true,
@@ -134,9 +133,14 @@ impl Language {
                 ..common
             },
             // Selects are over gets alone.
-            Language::Flix => {
-                Capabilities { select_puts: false, default: true, loops: false, ..common }
-            }
+            Language::Flix => Capabilities {
+                select_puts: false,
+                default: true,
+                loops: false,
+                recursion: false,
+                channels_over_channels: false,
+                ..common
+            },
             Language::Rust => Capabilities {
                 unbounded: true,
                 put_and_get_in_select: true,

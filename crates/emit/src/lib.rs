@@ -9,5 +9,5 @@ mod source;
 pub use build::{Compilation, Compiled, Missing, Platform, Toolchain, UnknownPlatform, Workshop};
 pub use error::Error;
 pub use evidence::Complaint;
-pub use language::{Language, UnknownLanguage};
-pub use source::{Files, batch, emit, functions};
+pub use language::{Era, Language, UnknownLanguage};
+pub use source::{Files, batch, emit, emit_kotlin, functions};

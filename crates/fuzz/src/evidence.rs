@@ -238,14 +238,17 @@ fn mischief(program: &Program, observation: &Observation, core: &Observation) ->
             }
         }
     }
-    for events in core.processes.values() {
-        let values: Vec<i64> = events.iter().filter_map(integer).collect();
-        for (position, first) in values.iter().enumerate() {
-            if let Some(second) =
-                values[position + 1..].iter().find(|second| sent.in_order(**second, *first))
-            {
-                return Mischief::Swapped(*first, *second);
-            }
+    for (name, events) in &core.processes {
+        // The core ends with what came too early; what should have come first is behind it.
+        let all = observation.processes.get(name).map_or(&[][..], Vec::as_slice);
+        let (Some(first), behind) =
+            (events.last().and_then(integer), all.get(events.len()..).unwrap_or_default())
+        else {
+            continue;
+        };
+        let mut behind = behind.iter().filter_map(integer);
+        if let Some(second) = behind.find(|second| sent.in_order(*second, first)) {
+            return Mischief::Swapped(first, second);
         }
     }
     let closed = core.processes.values().any(|events| events.last() == Some(&Event::Closed));
@@ -284,7 +287,7 @@ mod tests {
 
     #[test]
     fn what_happened_to_messages_is_told() {
-        let two = "main { chan c[2]: int; spawn { put c 1; put c 2 }; x = get c; y = get c }";
+        let two = "main { chan c: int[2]; spawn { put c 1; put c 2 }; x = get c; y = get c }";
         check(two, &[("main", &[1, 1])], true, &Mischief::Doubled(1));
         check(two, &[("main", &[2, 1])], true, &Mischief::Swapped(2, 1));
         check(two, &[("main", &[1, 7])], true, &Mischief::Invented(7));

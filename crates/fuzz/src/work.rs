@@ -12,15 +12,15 @@ use crate::recipe::Recipe;
 /// decides what an index means.
 const PROOF_STATES: u64 = 20_000;
 
-/// How much heavier the patterns beyond the paper are in programs that are dwelt upon: they are the
-/// ones in which processes contend for a channel, and where ends go away early.
+/// The weight of patterns beyond the paper in programs that are dwelt upon: they are the ones
+/// in which processes contend for a channel, and where ends go away early.
 const EMPHASIS: u32 = 30;
 
 fn weights(dwells: bool) -> Weights {
     let mut weights = Heuristic::F.weights();
     let extensions = Rule::ALL.into_iter().filter(|rule| rule.family() == Family::Extension);
     for rule in extensions.filter(|_| dwells) {
-        weights.set(rule, weights.thousandths(rule) * EMPHASIS);
+        weights.set(rule, EMPHASIS);
     }
     weights
 }

@@ -21,7 +21,7 @@ macro_rules! harness_files {
     };
 }
 
-const HARNESS: [(&str, &str); 21] = harness_files![
+const HARNESS: [(&str, &str); 22] = harness_files![
     "actor.rs",
     "by_task.rs",
     "by_thread.rs",
@@ -40,6 +40,7 @@ const HARNESS: [(&str, &str); 21] = harness_files![
     "session.rs",
     "target.rs",
     "text.rs",
+    "uses.rs",
     "watch.rs",
     "wire.rs",
     "worker.rs",

@@ -4,10 +4,11 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, select};
 
-/// Both ends of a channel.
+/// Both ends of a channel. They go together wherever it goes, so that nobody is ever alone with
+/// one of them.
 pub struct Channel<T> {
-    pub sender: Sender<T>,
-    pub receiver: Receiver<T>,
+    sender: Sender<T>,
+    receiver: Receiver<T>,
 }
 
 impl<T> Channel<T> {
@@ -19,6 +20,22 @@ impl<T> Channel<T> {
     pub fn unbounded() -> Self {
         let (sender, receiver) = crossbeam_channel::unbounded();
         Channel { sender, receiver }
+    }
+
+    pub fn send(&self, message: T) {
+        assert!(self.sender.send(message).is_ok(), "there are receivers");
+    }
+
+    pub fn receive(&self) -> T {
+        self.receiver.recv().expect("there are senders")
+    }
+
+    pub fn sender(&self) -> &Sender<T> {
+        &self.sender
+    }
+
+    pub fn receiver(&self) -> &Receiver<T> {
+        &self.receiver
     }
 }
 

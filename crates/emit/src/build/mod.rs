@@ -3,6 +3,8 @@
 //! ([`Toolchain::interpreter`]: a worker for the lines of `strait-runtimes`, built once a version)
 //! or *compiled* ([`Toolchain::compile`]: a batch of them in one run of the compiler).
 
+mod crystal;
+mod flix;
 mod go;
 mod jvm;
 mod maven;
@@ -22,8 +24,10 @@ pub use missing::Missing;
 pub use workshop::Workshop;
 
 use crate::evidence::{Complaint, complaint};
-use crate::language::Language;
+use crate::language::{Era, Language};
 use crate::source::batch;
+use crystal::Crystal;
+use flix::Flix;
 use go::Go;
 use jvm::Jvm;
 
@@ -36,11 +40,16 @@ pub enum Platform {
     Kotlin,
     /// Clojure's core.async.
     CoreAsync,
+    /// Crystal.
+    Crystal,
+    /// Flix.
+    Flix,
 }
 
 impl Platform {
     /// All of them.
-    pub const ALL: [Platform; 3] = [Platform::Go, Platform::Kotlin, Platform::CoreAsync];
+    pub const ALL: [Platform; 5] =
+        [Platform::Go, Platform::Kotlin, Platform::CoreAsync, Platform::Crystal, Platform::Flix];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -48,6 +57,8 @@ impl Platform {
             Platform::Go => "go",
             Platform::Kotlin => "kotlin",
             Platform::CoreAsync => "core-async",
+            Platform::Crystal => "crystal",
+            Platform::Flix => "flix",
         }
     }
 
@@ -57,6 +68,8 @@ impl Platform {
             Platform::Go => Some(Language::Go),
             Platform::Kotlin => Some(Language::Kotlin),
             Platform::CoreAsync => None,
+            Platform::Crystal => Some(Language::Crystal),
+            Platform::Flix => Some(Language::Flix),
         }
     }
 }
@@ -90,6 +103,8 @@ pub struct Toolchain {
 enum Tools {
     Go(Go),
     Jvm(Jvm),
+    Crystal(Crystal),
+    Flix(Flix),
 }
 
 /// What came of compiling a batch.
@@ -149,6 +164,8 @@ impl Toolchain {
             Platform::Go => Tools::Go(Go::find(workshop, version)?),
             Platform::Kotlin => Tools::Jvm(Jvm::coroutines(workshop, version)?),
             Platform::CoreAsync => Tools::Jvm(Jvm::core_async(workshop, version)?),
+            Platform::Crystal => Tools::Crystal(Crystal::find(workshop, version)?),
+            Platform::Flix => Tools::Flix(Flix::find(workshop, workshop.flix_jar(), version)?),
         };
         Ok(Toolchain { workshop: workshop.clone(), platform, tools })
     }
@@ -163,6 +180,8 @@ impl Toolchain {
         match &self.tools {
             Tools::Go(go) => &go.version,
             Tools::Jvm(jvm) => &jvm.version,
+            Tools::Crystal(crystal) => &crystal.version,
+            Tools::Flix(flix) => &flix.version,
         }
     }
 
@@ -171,7 +190,14 @@ impl Toolchain {
         match &self.tools {
             Tools::Go(_) => Language::Go.capabilities(),
             Tools::Jvm(jvm) => jvm.capabilities(),
+            Tools::Crystal(_) => Language::Crystal.capabilities(),
+            Tools::Flix(_) => Language::Flix.capabilities(),
         }
+    }
+
+    /// Can programs be interpreted?
+    pub fn interprets(&self) -> bool {
+        matches!(self.tools, Tools::Go(_) | Tools::Jvm(_))
     }
 
     /// The interpreter as a worker; builds it if it was not built before.
@@ -179,6 +205,19 @@ impl Toolchain {
         match &self.tools {
             Tools::Go(go) => go.interpreter(&self.workshop),
             Tools::Jvm(jvm) => jvm.interpreter(&self.workshop),
+            Tools::Crystal(_) | Tools::Flix(_) => Err(Missing::NoSuchWay {
+                what: self.platform.name(),
+                way: "interpreter",
+                next: "compile the programs instead",
+            }),
+        }
+    }
+
+    /// The API that Kotlin sources are written for.
+    fn era(&self) -> Era {
+        match &self.tools {
+            Tools::Jvm(jvm) => jvm.era(),
+            Tools::Go(_) | Tools::Crystal(_) | Tools::Flix(_) => Era::Modern,
         }
     }
 
@@ -189,11 +228,13 @@ impl Toolchain {
             let next = "interpret the programs instead";
             return Err(Missing::NoSuchWay { what: self.platform.name(), way, next });
         };
-        let files = batch(language, programs)?;
+        let files = batch(language, self.era(), programs)?;
         let folder = self.workshop.scratch(&self.workshop.place("batch"))?;
         match &self.tools {
             Tools::Go(go) => go.compile(&self.workshop, &files, folder),
             Tools::Jvm(jvm) => jvm.compile(&self.workshop, &files, folder),
+            Tools::Crystal(crystal) => crystal.compile(&self.workshop, &files, folder),
+            Tools::Flix(flix) => flix.compile(&self.workshop, &files, folder),
         }
     }
 }

@@ -22,19 +22,30 @@ pub struct Workshop {
     launcher: Launcher,
     cache: Cache,
     cancel: Option<Arc<AtomicBool>>,
+    flix_jar: Option<PathBuf>,
     count: Arc<AtomicU64>,
 }
 
 impl Workshop {
     /// A workshop that starts programs by this launcher and keeps things in this cache.
     pub fn new(launcher: Launcher, cache: Cache) -> Self {
-        Workshop { launcher, cache, cancel: None, count: Arc::default() }
+        Workshop { launcher, cache, cancel: None, flix_jar: None, count: Arc::default() }
     }
 
     /// A flag that ends whatever tool runs when it is set.
     pub fn cancel(mut self, flag: Arc<AtomicBool>) -> Self {
         self.cancel = Some(flag);
         self
+    }
+
+    /// The `flix.jar` to use, before the one that the environment names.
+    pub fn with_flix_jar(mut self, jar: impl Into<PathBuf>) -> Self {
+        self.flix_jar = Some(jar.into());
+        self
+    }
+
+    pub(crate) fn flix_jar(&self) -> Option<&Path> {
+        self.flix_jar.as_deref()
     }
 
     /// Who starts programs.

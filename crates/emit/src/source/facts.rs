@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use strait_calculus::ast::{Block, CaseOp, Expr, ExprKind, Stmt, StmtKind};
+use strait_calculus::ast::{Block, CaseOp, Expr, ExprKind, Function, Stmt, StmtKind, Type};
 use strait_calculus::{FuncId, Program, VarId};
 
 /// Facts about a whole program.
 #[derive(Debug, Default)]
 pub struct Facts {
-    /// Some channel is closed somewhere, so gets have to ask whether there was a message.
-    pub closes: bool,
+    /// What the channels carry that are closed somewhere.
+    closed: HashSet<Type>,
     /// There is a `choose`.
     pub chooses: bool,
     /// There is a `timeout`.
@@ -35,7 +35,7 @@ impl Facts {
             let function = &program.functions[id];
             let mut own = FunctionFacts::default();
             function.params.iter().for_each(|param| own.assigns(Some(*param)));
-            facts.block(&function.body, &mut own);
+            facts.block(&function.body, function, &mut own);
             facts.functions.insert(id, own);
         }
         facts
@@ -52,13 +52,20 @@ impl Facts {
         own.and_then(|own| own.sites.get(&var)).is_some_and(|sites| *sites > 1)
     }
 
-    fn block(&mut self, block: &Block, own: &mut FunctionFacts) {
-        block.statements.iter().for_each(|statement| self.statement(statement, own));
+    /// May a channel that carries this be closed, so that gets have to ask?
+    pub fn closes(&self, element: &Type) -> bool {
+        self.closed.contains(element)
     }
 
-    fn statement(&mut self, statement: &Stmt, own: &mut FunctionFacts) {
+    fn block(&mut self, block: &Block, function: &Function, own: &mut FunctionFacts) {
+        block.statements.iter().for_each(|statement| self.statement(statement, function, own));
+    }
+
+    fn statement(&mut self, statement: &Stmt, function: &Function, own: &mut FunctionFacts) {
         match &statement.kind {
-            StmtKind::Close { .. } => self.closes = true,
+            StmtKind::Close { channel } => {
+                self.closed.extend(element_of(function, channel).cloned());
+            }
             StmtKind::Choose { .. } => self.chooses = true,
             StmtKind::NewLock { .. } => self.locks = true,
             StmtKind::Select { cases, .. } => {
@@ -69,7 +76,7 @@ impl Facts {
         assigned(statement, &mut |var| own.assigns(Some(var)));
         expressions(statement, &mut |expression| own.reads_expression(expression));
         for block in blocks(statement) {
-            self.block(block, own);
+            self.block(block, function, own);
         }
     }
 }
@@ -83,6 +90,15 @@ impl FunctionFacts {
         variables(expression, &mut |var| {
             self.reads.insert(var);
         });
+    }
+}
+
+/// What a channel carries, if it is not nil.
+pub fn element_of<'a>(function: &'a Function, channel: &Expr) -> Option<&'a Type> {
+    let ExprKind::Var(var) = channel.kind else { return None };
+    match function.variables.get(var)?.ty.as_ref()? {
+        Type::Chan(element) => Some(element),
+        _ => None,
     }
 }
 

@@ -380,10 +380,11 @@ impl Writer<'_> {
     }
 
     fn get(&mut self, channel: &Expr, value: Option<VarId>, ok: Option<VarId>) {
+        let asks = self.scope.may_close(channel) || ok.is_some();
         let channel = self.channel(channel);
         let mut variables = [value, ok];
         let are_new = variables.iter().flatten().all(|var| !self.scope.is_declared(*var));
-        if self.scope.facts.closes || ok.is_some() {
+        if asks {
             let is_complete = value.is_some() && ok.is_some() && are_new;
             if !is_complete {
                 // Nobody misses a variable that is not read.
@@ -473,8 +474,8 @@ impl Writer<'_> {
         value: Option<VarId>,
         ok: Option<VarId>,
     ) {
+        let asks = self.scope.may_close(channel) || ok.is_some();
         let channel = self.channel(channel);
-        let asks = self.scope.facts.closes || ok.is_some();
         let (received, is_open) = self.received(value, ok);
         let told = if asks {
             self.text.line(format!("case {received}, {is_open} := <-{channel}:"));

@@ -14,10 +14,43 @@ use crate::error::Error;
 use crate::language::{Era, Language};
 
 const RESERVED: &[&str] = &[
-    "as", "break", "class", "continue", "do", "else", "false", "for", "fun", "if", "in",
-    "interface", "is", "it", "launch", "main", "null", "object", "p", "package", "program",
-    "received", "return", "run", "select", "start", "super", "this", "throw", "true", "try",
-    "typealias", "typeof", "val", "var", "when", "while",
+    "as",
+    "break",
+    "class",
+    "continue",
+    "do",
+    "else",
+    "false",
+    "for",
+    "fun",
+    "if",
+    "in",
+    "interface",
+    "is",
+    "it",
+    "launch",
+    "main",
+    "null",
+    "object",
+    "p",
+    "package",
+    "program",
+    "received",
+    "return",
+    "run",
+    "select",
+    "start",
+    "super",
+    "this",
+    "throw",
+    "true",
+    "try",
+    "typealias",
+    "typeof",
+    "val",
+    "var",
+    "when",
+    "while",
 ];
 
 const NOTATION: Notation = Notation {
@@ -174,8 +207,9 @@ impl Writer<'_> {
                 self.text.line(format!("{channel}.send({value})"));
             }
             StmtKind::Get { channel, value, ok } => {
+                let asks = self.scope.may_close(channel) || ok.is_some();
                 let channel = self.expression(channel)?;
-                self.get(&channel, *value, *ok)?;
+                self.get(&channel, *value, *ok, asks)?;
             }
             StmtKind::Close { channel } => {
                 let channel = self.expression(channel)?;
@@ -264,8 +298,8 @@ impl Writer<'_> {
         channel: &str,
         value: Option<VarId>,
         ok: Option<VarId>,
+        asks: bool,
     ) -> Result<(), Error> {
-        let asks = self.scope.facts.closes || ok.is_some();
         match (value, ok) {
             (None, None) if asks => {
                 let received = self.or_closed(channel);
@@ -333,8 +367,8 @@ impl Writer<'_> {
                 self.text.line(format!("p.chose({number})"));
             }
             CaseOp::Get { channel, value, ok } => {
+                let asks = self.scope.may_close(channel) || ok.is_some();
                 let channel = self.expression(channel)?;
-                let asks = self.scope.facts.closes || ok.is_some();
                 let received = self.fresh();
                 let (on_receive, message) = match (asks, self.era) {
                     (false, _) => ("onReceive", received.clone()),

@@ -5,11 +5,17 @@
 //! in the lines of `strait-runtimes` ([`strait_runtimes::Report`]), the number of a report being the
 //! position of the program.
 
+mod crystal;
 mod expression;
 mod facts;
+mod flix;
 mod go;
+mod interpreters;
+mod kotlin;
+mod rust;
 mod scope;
 mod text;
+mod unit;
 
 use std::borrow::Cow;
 
@@ -18,6 +24,8 @@ use strait_calculus::{FuncId, Program};
 
 use crate::error::Error;
 use crate::language::{Era, Language};
+
+pub(crate) use interpreters::{go_interpreter, kotlin_interpreter};
 
 /// Files of one compilation unit: path and content.
 pub type Files = Vec<(String, String)>;
@@ -41,32 +49,49 @@ impl Naming {
 }
 
 /// A program as a file that a person might have written. Run, it prints what its processes saw as
-/// one line, the text form of [`strait_runtimes::Record`].
+/// one line, the text form of [`strait_runtimes::Record`]; a Flix program prints that it is done.
+/// Kotlin is written for the newest API; [`emit_kotlin`] knows the others.
 pub fn emit(language: Language, program: &Program) -> Result<String, Error> {
     let program = &*checked(program)?;
-    match language {
-        Language::Go => {
-            let functions = go::functions(program, Naming::Alone)?;
-            Ok(single_go(&functions, &go::packages(program)))
-        }
-        other => Err(Error::Beyond { language: other, what: "writer yet" }),
-    }
+    let functions = written(language, Era::Modern, program, Naming::Alone)?;
+    Ok(unit::alone(language, Era::Modern, program, &functions))
+}
+
+/// A program in Kotlin for one API of kotlinx.coroutines.
+pub fn emit_kotlin(era: Era, program: &Program) -> Result<String, Error> {
+    let program = &*checked(program)?;
+    let functions = written(Language::Kotlin, era, program, Naming::Alone)?;
+    Ok(unit::alone(Language::Kotlin, era, program, &functions))
 }
 
 /// The functions of a program alone, without what records and prints what they see.
 pub fn functions(language: Language, program: &Program) -> Result<String, Error> {
-    let program = &*checked(program)?;
-    match language {
-        Language::Go => go::functions(program, Naming::Alone),
-        other => Err(Error::Beyond { language: other, what: "writer yet" }),
-    }
+    written(language, Era::Modern, &*checked(program)?, Naming::Alone)
 }
 
-/// Many programs as one compilation unit.
-pub fn batch(language: Language, programs: &[&Program]) -> Result<Files, Error> {
+/// Many programs as one compilation unit; the era matters for Kotlin alone.
+pub fn batch(language: Language, era: Era, programs: &[&Program]) -> Result<Files, Error> {
+    let mut all = Vec::new();
+    for (number, program) in programs.iter().enumerate() {
+        let program = checked(program)?;
+        let text = written(language, era, &program, Naming::Numbered(number))?;
+        all.push((program, text));
+    }
+    Ok(unit::together(language, era, &all))
+}
+
+fn written(
+    language: Language,
+    era: Era,
+    program: &Program,
+    naming: Naming,
+) -> Result<String, Error> {
     match language {
-        Language::Go => batch_go(programs),
-        other => Err(Error::Beyond { language: other, what: "writer yet" }),
+        Language::Go => go::functions(program, naming),
+        Language::Kotlin => kotlin::functions(program, naming, era),
+        Language::Crystal => crystal::functions(program, naming),
+        Language::Flix => flix::functions(program, naming),
+        Language::Rust => rust::functions(program, naming),
     }
 }
 
@@ -110,101 +135,4 @@ fn leaves_loop_from_branch(body: &Block) -> bool {
         })
     }
     within(body, false)
-}
-
-/// Splits a Go file into its imports and what follows them.
-fn split_go(file: &str) -> (Vec<&str>, &str) {
-    let single = file.split_once("import \"").filter(|(before, _)| !before.contains("import ("));
-    if let Some((package, body)) = single.and_then(|(_, rest)| rest.split_once("\"\n")) {
-        return (vec![package], body.trim_start());
-    }
-    let Some((imports, body)) =
-        file.split_once("import (").and_then(|(_, rest)| rest.split_once("\n)\n"))
-    else {
-        return (vec![], file);
-    };
-    (imports.lines().map(|line| line.trim().trim_matches('"')).collect(), body.trim_start())
-}
-
-fn go_imports(packages: &[&str]) -> String {
-    let mut packages: Vec<&str> =
-        packages.iter().copied().filter(|name| !name.is_empty()).collect();
-    packages.sort_unstable();
-    packages.dedup();
-    match packages.as_slice() {
-        [] => String::new(),
-        packages => {
-            let lines: Vec<String> =
-                packages.iter().map(|name| format!("\t\"{name}\"\n")).collect();
-            format!("import (\n{})\n\n", lines.concat())
-        }
-    }
-}
-
-const GO_MOD: &str = "module strait\n\ngo 1.13\n";
-const GO_RECORD: &str = include_str!("../../embedded/go/record.go");
-const GO_ONCE: &str = include_str!("../../embedded/go/once.go");
-const GO_WATCH: &str = include_str!("../../embedded/go/watch.go");
-const GO_BATCH: &str = include_str!("../../embedded/go/batch.go");
-
-const KOTLIN_RECORD: &str = include_str!("../../embedded/kotlin/Record.kt");
-const KOTLIN_WATCH: &str = include_str!("../../embedded/kotlin/Watch.kt");
-
-/// The sources of the interpreter written in Kotlin.
-pub(crate) fn kotlin_interpreter(era: Era) -> Files {
-    let channels = match era {
-        Era::Experimental => include_str!("../../embedded/kotlin/eras/Experimental.kt"),
-        Era::Classic => include_str!("../../embedded/kotlin/eras/Classic.kt"),
-        Era::Modern => include_str!("../../embedded/kotlin/eras/Modern.kt"),
-        Era::CoreAsync => include_str!("../../embedded/kotlin/eras/CoreAsync.kt"),
-    };
-    let files = [
-        ("Record.kt", KOTLIN_RECORD),
-        ("Watch.kt", KOTLIN_WATCH),
-        ("Plan.kt", include_str!("../../embedded/kotlin/Plan.kt")),
-        ("Interpreter.kt", include_str!("../../embedded/kotlin/Interpreter.kt")),
-        ("Channels.kt", channels),
-    ];
-    files.map(|(name, content)| (name.to_owned(), content.to_owned())).to_vec()
-}
-
-/// The sources of the interpreter written in Go.
-pub(crate) fn go_interpreter() -> Files {
-    let files = [
-        ("go.mod", GO_MOD),
-        ("record.go", GO_RECORD),
-        ("watch.go", GO_WATCH),
-        ("plan.go", include_str!("../../embedded/go/plan.go")),
-        ("interpreter.go", include_str!("../../embedded/go/interpreter.go")),
-    ];
-    files.map(|(name, content)| (name.to_owned(), content.to_owned())).to_vec()
-}
-
-fn single_go(functions: &str, packages: &[&str]) -> String {
-    let (once_imports, once) = split_go(GO_ONCE);
-    let (record_imports, record) = split_go(GO_RECORD);
-    let packages = [packages, &once_imports, &record_imports].concat();
-    format!("package main\n\n{}{functions}\n{once}\n{record}", go_imports(&packages))
-}
-
-fn batch_go(programs: &[&Program]) -> Result<Files, Error> {
-    let mut packages = Vec::new();
-    let mut texts = Vec::new();
-    let mut names = String::new();
-    for (number, program) in programs.iter().enumerate() {
-        let program = &*checked(program)?;
-        let naming = Naming::Numbered(number);
-        packages.extend(go::packages(program));
-        texts.push(go::functions(program, naming)?);
-        names.push_str(&format!("\t{},\n", naming.main()));
-    }
-    let list = format!("var programs = []func(*process){{\n{names}}}\n");
-    let own = format!("package main\n\n{}{list}\n{}", go_imports(&packages), texts.join("\n"));
-    Ok(vec![
-        ("go.mod".to_owned(), GO_MOD.to_owned()),
-        ("record.go".to_owned(), GO_RECORD.to_owned()),
-        ("watch.go".to_owned(), GO_WATCH.to_owned()),
-        ("batch.go".to_owned(), GO_BATCH.to_owned()),
-        ("programs.go".to_owned(), own),
-    ])
 }

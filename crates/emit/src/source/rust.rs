@@ -159,11 +159,11 @@ impl Writer<'_> {
             }
             StmtKind::Put { channel, value } => {
                 let (channel, value) = (self.place(channel)?, self.expression(value)?);
-                self.text.line(format!("{channel}.sender.send({value}).expect(\"receivers\");"));
+                self.text.line(format!("{channel}.send({value});"));
             }
             StmtKind::Get { channel, value, ok } => {
                 let channel = self.place(channel)?;
-                let message = format!("{channel}.receiver.recv().expect(\"senders\")");
+                let message = format!("{channel}.receive()");
                 match value {
                     Some(var) => {
                         self.assign(*var, &message);
@@ -257,14 +257,14 @@ impl Writer<'_> {
             match &case.op {
                 CaseOp::Put { channel, value } => {
                     let (channel, value) = (self.place(channel)?, self.expression(value)?);
-                    self.text.line(format!("send({channel}.sender, {value}) -> sent => {{"));
+                    self.text.line(format!("send({channel}.sender(), {value}) -> sent => {{"));
                     self.text.indent();
                     self.text.line("sent.expect(\"receivers\");");
                     self.text.line(format!("p.chose({number});"));
                 }
                 CaseOp::Get { channel, value, ok } => {
                     let channel = self.place(channel)?;
-                    self.text.line(format!("recv({channel}.receiver) -> received => {{"));
+                    self.text.line(format!("recv({channel}.receiver()) -> received => {{"));
                     self.text.indent();
                     self.text.line("let received = received.expect(\"senders\");");
                     self.text.line(format!("p.chose({number});"));

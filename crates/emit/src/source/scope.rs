@@ -1,9 +1,9 @@
 //! Where a writer stands: in which function, and which variables have come into being.
 
-use strait_calculus::ast::{Block, Function, Type};
+use strait_calculus::ast::{Block, Expr, Function, Type};
 use strait_calculus::{FuncId, Program, VarId};
 
-use super::facts::{Facts, read_in};
+use super::facts::{Facts, element_of, read_in};
 
 /// The place in a program that is being written.
 #[derive(Debug)]
@@ -64,6 +64,11 @@ impl<'a> Scope<'a> {
     /// Is the variable read anywhere in its function?
     pub fn is_read(&self, var: VarId) -> bool {
         self.facts.is_read(self.id, var)
+    }
+
+    /// May the channel be closed, so that a get has to ask?
+    pub fn may_close(&self, channel: &Expr) -> bool {
+        element_of(self.function(), channel).is_some_and(|element| self.facts.closes(element))
     }
 
     /// The beginning of a block; what it declares is forgotten by [`Scope::leave`].

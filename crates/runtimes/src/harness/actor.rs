@@ -8,11 +8,12 @@ use super::cell::{Cell, Ends, Side};
 use super::crew::Style;
 use super::instance::{Account, Instance};
 use super::payload::Word;
-use super::plan::{At, Expr, Instruction, Op, Open, Plan, Select, Value};
+use super::plan::{At, Expr, Instruction, Op, Open, Plan, Select, Slot, Value};
 use super::process::{Host, Pause, Process};
 use super::random::Disturbance;
 use super::record::Event;
 use super::target::{Answer, Target};
+use super::uses::{SIDES, Uses};
 
 /// A process at work.
 pub struct Actor<T: Target, W: Word> {
@@ -28,6 +29,10 @@ struct Scene<T: Target, W: Word> {
     instance: Arc<Instance<T, W>>,
     account: Arc<Account>,
     ends: Vec<Option<Ends<T, W>>>,
+    /// What processes use, if ends are to be let go of early.
+    uses: Option<Arc<Uses>>,
+    /// The ends that this process may still ask for, and the variables that hold their channels.
+    held: Vec<(Slot, u32, Side)>,
 }
 
 /// An end, borrowed for one operation.
@@ -60,7 +65,13 @@ pub enum Outcome<W> {
 
 impl<T: Target, W: Word> Host for Scene<T, W> {
     fn open(&mut self, open: &Open) -> u32 {
-        self.instance.open(open)
+        let channel = self.instance.open(open);
+        if self.uses.is_some() {
+            // What the variable held before is out of reach.
+            self.let_go(|slot, _| slot == open.slot);
+            SIDES.into_iter().for_each(|side| self.hold(open.slot, channel, side));
+        }
+        channel
     }
 
     fn spawn(&mut self, child: Process) {
@@ -83,6 +94,59 @@ impl<T: Target, W: Word> Scene<T, W> {
             self.ends[index] = Some(Ends::new(self.instance.cell(channel)?));
         }
         self.ends[index].as_mut()
+    }
+
+    /// Makes sure that all stays that a process may use which is about to begin.
+    fn hold_all(&mut self, process: &Process) {
+        let (Some(uses), Some(at)) = (self.uses.clone(), process.at()) else { return };
+        for (number, value) in process.variables().iter().enumerate() {
+            let slot = Slot(number as u16);
+            if let Value::Chan(channel) = *value {
+                let used = SIDES.into_iter().filter(|side| uses.may_use(at, *side, slot));
+                used.for_each(|side| self.hold(slot, channel, side));
+            }
+        }
+    }
+
+    /// Makes sure that this side of the channel stays until this process lets go of it.
+    fn hold(&mut self, slot: Slot, channel: u32, side: Side) {
+        let Some(uses) = &self.uses else { return };
+        let contract = &self.instance.job.contract;
+        let is_promised = match side {
+            Side::Sending => contract.close,
+            Side::Receiving => contract.abandon,
+        };
+        let may_be = is_promised && uses.may_be_let_go(side, slot);
+        if let Some(cell) = self.cell(channel).filter(|cell| may_be && cell.may_be_let_go(side)) {
+            cell.reserve(side);
+            self.held.push((slot, channel, side));
+        }
+    }
+
+    /// Lets go of ends.
+    fn let_go(&mut self, which: impl Fn(Slot, Side) -> bool) {
+        let mut position = 0;
+        while let Some((slot, channel, side)) = self.held.get(position).copied() {
+            if !which(slot, side) {
+                position += 1;
+                continue;
+            }
+            self.held.swap_remove(position);
+            if let Some(ends) = self.ends(channel) {
+                ends.drop_side(side);
+                ends.cell.release(side);
+            }
+        }
+    }
+
+    /// Lets go of what a process that stands there has no use for.
+    fn let_go_of_unused(&mut self, at: At) {
+        if self.held.is_empty() {
+            return;
+        }
+        if let Some(uses) = self.uses.clone() {
+            self.let_go(|slot, side| !uses.may_use(at, side, slot));
+        }
     }
 
     fn cell(&mut self, channel: u32) -> Option<Arc<Cell<T, W>>> {
@@ -125,7 +189,10 @@ impl<T: Target, W: Word> Actor<T, W> {
     pub fn new(process: Process, instance: Arc<Instance<T, W>>) -> Self {
         let account = instance.enter(process.path.clone());
         let plan = instance.job.plan.clone();
-        Actor { process, scene: Scene { instance, account, ends: Vec::new() }, plan, pause: None }
+        let uses = if instance.lets_go_early { instance.job.uses.clone() } else { None };
+        let mut scene = Scene { instance, account, ends: Vec::new(), uses, held: Vec::new() };
+        scene.hold_all(&process);
+        Actor { process, scene, plan, pause: None }
     }
 
     /// The run it belongs to.
@@ -149,6 +216,7 @@ impl<T: Target, W: Word> Actor<T, W> {
         self.pause = Some(self.process.run_ahead(&self.plan, &mut self.scene));
         if let Some(at) = self.process.at() {
             self.scene.account.stands_at(at);
+            self.scene.let_go_of_unused(at);
         }
     }
 
@@ -160,6 +228,7 @@ impl<T: Target, W: Word> Actor<T, W> {
         let pause = self.process.run(&self.plan, &mut self.scene);
         if let Some(at) = self.process.at() {
             self.scene.account.stands_at(at);
+            self.scene.let_go_of_unused(at);
         }
         pause
     }
@@ -280,6 +349,7 @@ impl<T: Target, W: Word> Actor<T, W> {
 
     /// The end: ends are let go before anyone is told.
     pub fn finish(mut self) {
+        self.scene.let_go(|_, _| true);
         self.scene.ends.clear();
         self.scene.account.finish();
         let instance = self.scene.instance;

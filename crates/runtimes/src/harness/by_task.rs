@@ -16,7 +16,7 @@ pub async fn drive<T: Target, W: Word>(mut actor: Actor<T, W>) {
     while !actor.instance().batch.is_open() {
         yield_once().await;
     }
-    if actor.is_batched() && !actor.instance().begin() && !actor.instance().keep_pace() {
+    if actor.is_batched() && !actor.instance().keep_pace() {
         // Somebody has no thread.
         yield_once().await;
     }

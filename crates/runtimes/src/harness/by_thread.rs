@@ -12,7 +12,7 @@ pub fn drive<T: Target, W: Word>(mut actor: Actor<T, W>) {
     while !actor.instance().batch.is_open() {
         std::thread::yield_now();
     }
-    if actor.is_batched() && !actor.instance().begin() && !actor.instance().keep_pace() {
+    if actor.is_batched() && !actor.instance().keep_pace() {
         // Somebody has no processor.
         std::thread::yield_now();
     }

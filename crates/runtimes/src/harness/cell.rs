@@ -2,8 +2,8 @@
 //!
 //! Where the program may close (abandon) the channel, processes borrow the one sender (receiver)
 //! for the time of an operation, so that closing, which drops it, takes effect at once as it does
-//! in the language. Elsewhere a process may keep a clone of its own until it ends, as Rust
-//! programs do.
+//! in the language. Elsewhere a process may keep a clone of its own, as Rust programs do, until it
+//! ends or, in some runs, until it has no more use for it (see [`super::uses`]).
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -26,6 +26,10 @@ pub struct Cell<T: Target, W: Word> {
     closed: AtomicBool,
     /// The only process that sends, and the only one that receives; 0 as long as there is none.
     owners: [AtomicU32; 2],
+    /// How many processes may still ask for a sender, and for a receiver.
+    awaited: [AtomicU32; 2],
+    /// Has a side been let go of because nobody will use it any more?
+    let_go: [AtomicBool; 2],
 }
 
 /// One of the two sides.
@@ -56,12 +60,41 @@ impl<T: Target, W: Word> Cell<T, W> {
             abandoned: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             owners: [AtomicU32::new(0), AtomicU32::new(0)],
+            awaited: [AtomicU32::new(0), AtomicU32::new(0)],
+            let_go: [AtomicBool::new(false), AtomicBool::new(false)],
         }
     }
 
-    /// Has the program taken the receivers away?
+    /// May the side be let go of before the end of the run? Not if the program says itself when.
+    pub fn may_be_let_go(&self, side: Side) -> bool {
+        match side {
+            Side::Sending => !self.open.is_closed,
+            Side::Receiving => !self.open.is_abandoned,
+        }
+    }
+
+    /// One more process may ask for this side.
+    pub fn reserve(&self, side: Side) {
+        self.awaited[side as usize].fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// A process will not ask for this side any more. When it was the last one, so that those who
+    /// hold an end of their own are the only ones left, this one is dropped.
+    pub fn release(&self, side: Side) {
+        if self.awaited[side as usize].fetch_sub(1, Ordering::SeqCst) > 1 {
+            return;
+        }
+        self.let_go[side as usize].store(true, Ordering::SeqCst);
+        match side {
+            Side::Sending => drop(lock(&self.sender).take()),
+            Side::Receiving => drop(lock(&self.receiver).take()),
+        }
+    }
+
+    /// Have the receivers left?
     pub fn is_abandoned(&self) -> bool {
-        self.abandoned.load(Ordering::SeqCst)
+        let is_let_go = &self.let_go[Side::Receiving as usize];
+        self.abandoned.load(Ordering::SeqCst) || is_let_go.load(Ordering::SeqCst)
     }
 
     /// Has the program taken the senders away?
@@ -124,6 +157,14 @@ impl<T: Target, W: Word> Ends<T, W> {
     /// No ends yet.
     pub fn new(cell: Arc<Cell<T, W>>) -> Self {
         Ends { cell, sender: None, receiver: None }
+    }
+
+    /// Drops what is kept of one side.
+    pub fn drop_side(&mut self, side: Side) {
+        match side {
+            Side::Sending => self.sender = None,
+            Side::Receiving => self.receiver = None,
+        }
     }
 
     /// A sender for one operation; `None` when the channel is closed.

@@ -22,6 +22,7 @@ use super::plan::Plan;
 use super::random::{Perturbation, Random};
 use super::record::Path;
 use super::target::{Contract, Flavour, Target};
+use super::uses::Uses;
 use super::watch::Watch;
 use super::{by_task, by_thread};
 
@@ -88,6 +89,8 @@ pub struct Job<T: Target, W: Word> {
     pub target: T,
     /// The program.
     pub plan: Arc<Plan>,
+    /// What its processes use, if that can be told.
+    pub uses: Option<Arc<Uses>>,
     /// How it is run.
     pub options: RunOptions,
     /// What the target promises.
@@ -117,6 +120,7 @@ impl<T: Target, W: Word> Job<T, W> {
     ) -> Arc<Self> {
         Arc::new(Job {
             target: crew.target.clone(),
+            uses: Uses::of(&plan).map(Arc::new),
             plan: Arc::new(plan),
             options,
             contract,

@@ -57,12 +57,30 @@ pub struct Batch {
     gate: AtomicBool,
     over: Mutex<()>,
     ended: Condvar,
+    /// For each instance, if there are many.
+    progress: Box<[Progress]>,
 }
 
+/// How many processes an instance had when the batch began, and how many of them have begun.
+#[derive(Debug, Default)]
+struct Progress {
+    expected: AtomicU32,
+    begun: AtomicU32,
+}
+
+/// How many instances a lane may be ahead of another.
+const LEAD: usize = 4;
+
 impl Batch {
-    /// A batch whose processes wait until [`Batch::open`] if `is_gated`.
-    pub fn new(is_gated: bool) -> Batch {
-        Batch { gate: AtomicBool::new(!is_gated), ..Batch::default() }
+    /// A single instance, which begins at once.
+    pub fn single() -> Batch {
+        Batch { gate: AtomicBool::new(true), ..Batch::default() }
+    }
+
+    /// Many instances whose processes wait until [`Batch::open`].
+    pub fn many(instances: usize) -> Batch {
+        let progress = (0..instances).map(|_| Progress::default()).collect();
+        Batch { progress, ..Batch::default() }
     }
 
     /// Lets the processes begin.
@@ -124,18 +142,20 @@ pub struct Instance<T: Target, W: Word> {
     pub keeps_ends: bool,
     /// Is a channel closed by the crate's own operation, where there is one?
     pub closes_by_operation: bool,
+    /// Are ends let go of as soon as nobody has a use for them?
+    pub lets_go_early: bool,
     cells: Mutex<Vec<Arc<Cell<T, W>>>>,
     accounts: Mutex<Vec<Arc<Account>>>,
     arrivals: AtomicU64,
-    /// How many processes there were when the batch began, and how many of them have begun.
-    expected: AtomicU32,
-    begun: AtomicU32,
+    /// Its place in the batch.
+    place: usize,
 }
 
 impl<T: Target, W: Word> Instance<T, W> {
     /// A run that has not begun.
     pub fn new(
         number: u64,
+        place: usize,
         job: Arc<Job<T, W>>,
         batch: Arc<Batch>,
         ledger: &'static Ledger,
@@ -149,11 +169,11 @@ impl<T: Target, W: Word> Instance<T, W> {
             ledger,
             keeps_ends,
             closes_by_operation,
+            lets_go_early: random.below(2) == 0,
             cells: Mutex::default(),
             accounts: Mutex::default(),
             arrivals: AtomicU64::new(0),
-            expected: AtomicU32::new(0),
-            begun: AtomicU32::new(0),
+            place,
         }
     }
 
@@ -183,21 +203,26 @@ impl<T: Target, W: Word> Instance<T, W> {
 
     /// Notes that the processes entered so far will begin together.
     pub fn expect_all(&self) {
-        self.expected.store(lock(&self.accounts).len() as u32, Ordering::Release);
+        let count = lock(&self.accounts).len() as u32;
+        if let Some(progress) = self.batch.progress.get(self.place) {
+            progress.expected.store(count, Ordering::Release);
+        }
     }
 
-    /// A process begins. Have all begun that are to begin together?
-    pub fn begin(&self) -> bool {
-        self.begun.fetch_add(1, Ordering::AcqRel) + 1 >= self.expected.load(Ordering::Acquire)
-    }
-
-    /// Waits a moment for those that are to begin together. Without this one lane would be through
-    /// a whole batch before another has woken up, and the two would never meet. Those who are late
-    /// find everybody else waiting, and catch up.
+    /// A process begins: it waits a moment if others are far behind. Without this one lane would be
+    /// through a whole batch before another has woken up, and the two would never meet. `false` if
+    /// they are still behind.
     pub fn keep_pace(&self) -> bool {
-        const ROUNDS: u32 = 200;
+        const ROUNDS: u32 = 100;
+        if let Some(own) = self.batch.progress.get(self.place) {
+            own.begun.fetch_add(1, Ordering::AcqRel);
+        }
+        let behind = self.place.checked_sub(LEAD);
+        let Some(behind) = behind.and_then(|place| self.batch.progress.get(place)) else {
+            return true;
+        };
         for _ in 0..ROUNDS {
-            if self.begun.load(Ordering::Acquire) >= self.expected.load(Ordering::Acquire) {
+            if behind.begun.load(Ordering::Acquire) >= behind.expected.load(Ordering::Acquire) {
                 return true;
             }
             std::hint::spin_loop();

@@ -21,6 +21,7 @@ pub mod runner;
 pub mod session;
 pub mod target;
 pub mod text;
+pub mod uses;
 pub mod watch;
 pub mod wire;
 pub mod worker;

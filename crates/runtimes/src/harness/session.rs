@@ -230,11 +230,15 @@ fn conduct<T: Target, W: Word>(assignment: &Assignment<T, W>, ledgers: &'static 
     let mut next = 0;
     while next < options.repetitions && !job.is_troubled() {
         let end = (next + size).min(options.repetitions);
-        let batch = Arc::new(Batch::new(options.style == Style::Batched));
+        let batch = Arc::new(match options.style {
+            Style::Batched => Batch::many((end - next) as usize),
+            Style::Plain | Style::Barrier => Batch::single(),
+        });
         let instances: Vec<Arc<Instance<T, W>>> = (next..end)
             .zip(ledgers)
-            .map(|(number, ledger)| {
-                Arc::new(Instance::new(number, job.clone(), batch.clone(), ledger))
+            .enumerate()
+            .map(|(place, (number, ledger))| {
+                Arc::new(Instance::new(number, place, job.clone(), batch.clone(), ledger))
             })
             .collect();
         lock(&job.current).clone_from(&instances);

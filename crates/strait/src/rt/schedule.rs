@@ -87,9 +87,15 @@ fn stay_for_good() -> ! {
     }
 }
 
-/// Is the current model thread's stack being unwound?
+/// Is the current model thread's stack being unwound? The operating system thread is panicking when
+/// any of its coroutines is; which one, the panic hook has noted, except for what was raised without
+/// the hook.
 pub(crate) fn is_unwinding() -> bool {
-    std::thread::panicking() && with(|world| world.me().unwinding).unwrap_or(true)
+    std::thread::panicking()
+        && with(|world| {
+            world.me().unwinding || !world.threads.iter().any(|thread| thread.unwinding)
+        })
+        .unwrap_or(true)
 }
 
 /// Waits until another thread wakes this one.

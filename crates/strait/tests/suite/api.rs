@@ -69,16 +69,16 @@ fn a_failure_is_a_report() {
     expect![[r#"
         main panicked: assertion `left == right` failed: an update was lost
           left: 1
-         right: 2 at crates/strait/tests/suite/api.rs:73
+         right: 2 at crates/strait/tests/suite/api.rs:66
         found in execution 2 of a search for every schedule under Tso
         a simple way to it:
-            main   load counter: 0   api.rs:21
-            adder  load counter: 0   api.rs:21
-            adder  store counter: 1  api.rs:22
-            main   store counter: 1  api.rs:22
-            main   load counter: 1   api.rs:27
-        compact: S0-P1--S0--
-        replay:  STRAIT_REPLAY='tso0/0.1x2.0x2' cargo test api::a_failure_is_a_report
+            adder  load counter: 0   api.rs:19
+            main   load counter: 0   api.rs:19
+            main   store counter: 1  api.rs:20
+            adder  store counter: 1  api.rs:20
+            main   load counter: 1   api.rs:25
+        compact: S1-P0--S1-S0-
+        replay:  STRAIT_REPLAY='tso0/1.0x4' cargo test api::a_failure_is_a_report
     "#]]
     .assert_eq(&text);
 }

@@ -1,0 +1,63 @@
+//! A binary for the tests: a worker when it is started as one, else a campaign that can be killed.
+//!
+//! `strait-fuzz-subject FOLDER TARGET COUNT JOBS [resume]`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+
+use strait_findings::Store;
+use strait_fuzz::{Bounds, Campaign, Counters, Error, Lane, Request, begin};
+use strait_runtimes::target;
+use strait_toolchain::{Entry, Launcher, entry};
+
+fn main() -> ExitCode {
+    match entry(std::env::args_os()) {
+        Entry::Done(code) => return code,
+        Entry::Worker(arguments) => return strait_fuzz::worker_main(&arguments),
+        Entry::Person => {}
+    }
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match campaign(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Who started it reads this.
+            let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{error}\n"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn campaign(arguments: &[String]) -> Result<(), Error> {
+    let [folder, name, count, jobs, rest @ ..] = arguments else {
+        return Err(Error::Bug { what: "FOLDER TARGET COUNT JOBS [resume]".to_owned() });
+    };
+    let number = |text: &String| text.parse::<u64>().unwrap_or(1);
+    let folder = PathBuf::from(folder);
+    let mut store = Store::open(&folder)?;
+    let is_begun = store.last_campaign()?.is_some();
+    let request = Request {
+        targets: vec![name.clone()],
+        seed: Some(11),
+        count: Some(number(count)),
+        resume: !rest.is_empty() && is_begun,
+        ..Request::default()
+    };
+    let begun = begin(&mut store, &folder, &request, 0)?;
+    let lane = Lane::built_in(target(name)?);
+    let campaign = Campaign {
+        launcher: &Launcher::this_program()?,
+        lanes: &[lane],
+        bounds: Bounds {
+            seed: begun.seed,
+            count: begun.count,
+            time: None,
+            jobs: number(jobs) as usize,
+        },
+        stop: &AtomicBool::new(false),
+        counters: &Counters::default(),
+    };
+    campaign.run(&mut store, begun.id, &mut |_, _| {})?;
+    store.close()?;
+    Ok(())
+}

@@ -1,0 +1,261 @@
+//! Executions to exhaustion and executions a second, beside loom and shuttle in the same run.
+//!
+//! `cargo bench -p strait` prints a table. Rates are for the CPU time of this thread, so that other
+//! load on the machine does not count.
+#![allow(clippy::unwrap_used, reason = "a bench that gets nothing should stop")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering as Real};
+
+/// Nanoseconds that this process has computed.
+fn cpu() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    text.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or_else(|| {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        now.map_or(0, |now| now.as_nanos() as u64)
+    })
+}
+
+/// The programs, written once for each library: only the imports differ.
+macro_rules! programs {
+    ($library:ident) => {
+        pub fn lost(threads: usize) {
+            let counter = Arc::new(AtomicUsize::new(0));
+            let start = |_| {
+                let counter = counter.clone();
+                thread::spawn(move || {
+                    let value = counter.load(Ordering::SeqCst);
+                    counter.store(value + 1, Ordering::SeqCst);
+                })
+            };
+            let handles: Vec<_> = (0..threads).map(start).collect();
+            handles.into_iter().for_each(|handle| handle.join().unwrap());
+        }
+
+        pub fn store_buffering(_: usize) {
+            let shared = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
+            let theirs = shared.clone();
+            let other = thread::spawn(move || {
+                theirs.0.store(1, Ordering::SeqCst);
+                theirs.1.load(Ordering::SeqCst)
+            });
+            let theirs = shared.clone();
+            let another = thread::spawn(move || {
+                theirs.1.store(1, Ordering::SeqCst);
+                theirs.0.load(Ordering::SeqCst)
+            });
+            other.join().unwrap();
+            another.join().unwrap();
+        }
+
+        pub fn indep(threads: usize) {
+            let all: Arc<Vec<AtomicUsize>> =
+                Arc::new((0..threads).map(|_| AtomicUsize::new(0)).collect());
+            let start = |index: usize| {
+                let all = all.clone();
+                thread::spawn(move || {
+                    let value = all[index].load(Ordering::SeqCst);
+                    all[index].store(value + 1, Ordering::SeqCst);
+                })
+            };
+            let handles: Vec<_> = (0..threads).map(start).collect();
+            handles.into_iter().for_each(|handle| handle.join().unwrap());
+        }
+
+        pub fn philosophers(count: usize) {
+            let forks: Arc<Vec<Mutex<()>>> = Arc::new((0..count).map(|_| Mutex::new(())).collect());
+            let sit = |seat: usize| {
+                let forks = forks.clone();
+                thread::spawn(move || {
+                    let other = (seat + 1) % forks.len();
+                    let _first = forks[seat.min(other)].lock().unwrap();
+                    let _second = forks[seat.max(other)].lock().unwrap();
+                })
+            };
+            let all: Vec<_> = (0..count).map(sit).collect();
+            all.into_iter().for_each(|philosopher| philosopher.join().unwrap());
+        }
+    };
+}
+
+mod ours {
+    use std::sync::Arc;
+    use strait::sync::Mutex;
+    use strait::sync::atomic::{AtomicUsize, Ordering};
+    use strait::thread;
+    programs!(strait);
+}
+
+mod loomed {
+    use loom::sync::atomic::{AtomicUsize, Ordering};
+    use loom::sync::{Arc, Mutex};
+    use loom::thread;
+    programs!(loom);
+}
+
+mod shuttled {
+    use shuttle::sync::atomic::{AtomicUsize, Ordering};
+    use shuttle::sync::{Arc, Mutex};
+    use shuttle::thread;
+    programs!(shuttle);
+}
+
+/// Executions, steps and nanoseconds of one search; executions may be limited.
+struct Measured {
+    executions: u64,
+    steps: u64,
+    nanoseconds: u64,
+    complete: bool,
+}
+
+fn ours(program: fn(usize), size: usize, _: u64) -> Measured {
+    let start = cpu();
+    let outcomes = strait::Builder::new().outcomes(move || program(size));
+    let nanoseconds = cpu() - start;
+    let (executions, steps) = (outcomes.executions, outcomes.steps);
+    Measured { executions, steps, nanoseconds, complete: outcomes.is_exhaustive() }
+}
+
+fn loomed(program: fn(usize), size: usize, limit: u64) -> Measured {
+    let mut builder = loom::model::Builder::new();
+    builder.max_duration = Some(std::time::Duration::from_secs(4));
+    let count = Arc::new(AtomicU64::new(0));
+    let theirs = count.clone();
+    let start = cpu();
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        builder.check(move || {
+            assert!(theirs.fetch_add(1, Real::Relaxed) < limit, "limit");
+            program(size);
+        });
+    }));
+    let nanoseconds = cpu() - start;
+    let executions = count.load(Real::Relaxed).min(limit);
+    let complete = result.is_ok() && nanoseconds < 3_900_000_000;
+    Measured { executions, steps: 0, nanoseconds, complete }
+}
+
+fn shuttled(program: fn(usize), size: usize, limit: u64) -> Measured {
+    let count = Arc::new(AtomicU64::new(0));
+    let theirs = count.clone();
+    let start = cpu();
+    shuttle::check_dfs(
+        move || {
+            theirs.fetch_add(1, Real::Relaxed);
+            program(size);
+        },
+        Some(limit as usize),
+    );
+    let nanoseconds = cpu() - start;
+    let executions = count.load(Real::Relaxed);
+    Measured { executions, steps: 0, nanoseconds, complete: executions < limit }
+}
+
+fn show(measured: &Measured) -> String {
+    let more = if measured.complete { "" } else { ">" };
+    let rate = measured.executions as f64 * 1e9 / measured.nanoseconds.max(1) as f64;
+    format!("{more}{} at {:.0}/s", measured.executions, rate)
+}
+
+/// The best rate of searching a program again and again for a while.
+fn rate(mut search: impl FnMut() -> Measured) -> (f64, f64) {
+    let (mut best, mut step) = (0f64, f64::MAX);
+    for _ in 0..5 {
+        let (mut executions, mut steps, start) = (0, 0, cpu());
+        while cpu() - start < 200_000_000 {
+            let measured = search();
+            executions += measured.executions;
+            steps += measured.steps;
+        }
+        let nanoseconds = (cpu() - start) as f64;
+        best = best.max(executions as f64 * 1e9 / nanoseconds);
+        step = step.min(nanoseconds / steps.max(1) as f64);
+    }
+    (best, step)
+}
+
+fn table() {
+    println!("| program | strait | loom | shuttle DFS |\n|---|---|---|---|");
+    type Program = fn(usize);
+    let rows: [(&str, [Program; 3], usize); 9] = [
+        ("lost(2)", [ours::lost, loomed::lost, shuttled::lost], 2),
+        ("lost(3)", [ours::lost, loomed::lost, shuttled::lost], 3),
+        ("lost(4)", [ours::lost, loomed::lost, shuttled::lost], 4),
+        (
+            "store buffering, SeqCst",
+            [ours::store_buffering, loomed::store_buffering, shuttled::store_buffering],
+            0,
+        ),
+        ("indep(2)", [ours::indep, loomed::indep, shuttled::indep], 2),
+        ("indep(3)", [ours::indep, loomed::indep, shuttled::indep], 3),
+        ("indep(4)", [ours::indep, loomed::indep, shuttled::indep], 4),
+        (
+            "ordered philosophers(2)",
+            [ours::philosophers, loomed::philosophers, shuttled::philosophers],
+            2,
+        ),
+        (
+            "ordered philosophers(3)",
+            [ours::philosophers, loomed::philosophers, shuttled::philosophers],
+            3,
+        ),
+    ];
+    let limit = 30_000;
+    for (name, [a, b, c], size) in rows {
+        let cells = [ours(a, size, limit), loomed(b, size, limit), shuttled(c, size, limit)]
+            .map(|m| show(&m));
+        println!("| {name} | {} |", cells.join(" | "));
+    }
+}
+
+fn main() {
+    table();
+    let (mine, step) = rate(|| ours(ours::lost, 3, 0));
+    let (loom, _) = rate(|| loomed(loomed::lost, 3, 2_000));
+    let (shuttle, _) = rate(|| shuttled(shuttled::lost, 3, 2_000));
+    println!("\nlost(3), executions per CPU-second, best of 5:");
+    println!("strait {mine:.0} ({step:.0} ns for each step that is not a repetition)");
+    println!(
+        "loom {loom:.0}, shuttle {shuttle:.0}: {:.0} and {:.1} times slower",
+        mine / loom,
+        mine / shuttle
+    );
+    for jobs in [1, 2] {
+        let start = std::time::Instant::now();
+        let outcomes = strait::Builder::new().jobs(jobs).outcomes(|| ours::lost(6));
+        let seconds = start.elapsed().as_secs_f64();
+        let rate = outcomes.executions as f64 / seconds;
+        println!(
+            "lost(6), {jobs} jobs: {} executions, {rate:.0} a second by the clock",
+            outcomes.executions
+        );
+    }
+    real_cost();
+}
+
+/// What the wrappers cost when the code runs for real.
+fn real_cost() {
+    use strait::sync::atomic::{AtomicUsize, Ordering};
+    let (ours, std) = (AtomicUsize::new(0), std::sync::atomic::AtomicUsize::new(0));
+    let (our_lock, std_lock) = (strait::sync::Mutex::new(0), std::sync::Mutex::new(0));
+    let each = |mut action: Box<dyn FnMut() + '_>| {
+        let mut best = f64::MAX;
+        for _ in 0..5 {
+            let start = cpu();
+            (0..2_000_000).for_each(|_| action());
+            best = best.min((cpu() - start) as f64 / 2e6);
+        }
+        best
+    };
+    println!("\nfor real, ns an operation (std):");
+    println!(
+        "fetch_add {:.2} ({:.2}), lock and unlock {:.2} ({:.2})",
+        each(Box::new(|| {
+            ours.fetch_add(1, Ordering::SeqCst);
+        })),
+        each(Box::new(|| {
+            std.fetch_add(1, Real::SeqCst);
+        })),
+        each(Box::new(|| *our_lock.lock().unwrap() += 1)),
+        each(Box::new(|| *std_lock.lock().unwrap() += 1)),
+    );
+}
