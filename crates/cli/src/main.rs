@@ -46,13 +46,13 @@ struct Global {
 
 #[derive(Subcommand)]
 enum Command {
-    Explore(commands::explore::ExploreArgs),
-    Gen(commands::r#gen::GenArgs),
     Fuzz(commands::fuzz::FuzzArgs),
     Targets(commands::targets::TargetsArgs),
     Replay(commands::replay::ReplayArgs),
     Reduce(commands::reduce::ReduceArgs),
     Report(commands::report::ReportArgs),
+    Explore(commands::explore::ExploreArgs),
+    Gen(commands::r#gen::GenArgs),
     Completions(commands::completions::CompletionsArgs),
 }
 

@@ -46,8 +46,8 @@ pub struct FuzzArgs {
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     time: Option<Duration>,
     /// Worker processes at once [default: one a core]
-    #[arg(long, value_name = "N")]
-    jobs: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    jobs: Option<u16>,
     /// Folder for what is found
     #[arg(long, value_name = "DIR", default_value = "strait-out")]
     out: PathBuf,
@@ -119,7 +119,7 @@ impl FuzzArgs {
             seed: begun.seed,
             count: begun.count,
             time: begun.time,
-            jobs: self.jobs.unwrap_or_else(cores).max(1),
+            jobs: self.jobs.map_or_else(cores, usize::from),
         };
         let done: u64 = store.totals(begun.id)?.iter().map(|total| total.programs).sum();
         let telling = Told {
