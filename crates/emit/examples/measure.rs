@@ -4,6 +4,8 @@
 //! `measure compile PLATFORM[@VERSION] COUNT REPETITIONS [SEED]`: and as many single programs as
 //! fit into the same time, each by a compiler run of its own.
 
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "figures are for people to read")]
+
 use std::collections::HashMap;
 use std::error::Error;
 use std::process::ExitCode;

@@ -135,7 +135,6 @@ impl Language {
             // Selects are over gets alone.
             Language::Flix => Capabilities {
                 select_puts: false,
-                default: true,
                 loops: false,
                 recursion: false,
                 channels_over_channels: false,

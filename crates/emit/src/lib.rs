@@ -8,6 +8,8 @@ mod source;
 
 pub use build::{Compilation, Compiled, Missing, Platform, Toolchain, UnknownPlatform, Workshop};
 pub use error::Error;
-pub use evidence::Complaint;
+pub use evidence::{
+    Complaint, GoDump, Goroutine, JavaThread, JvmDump, complaint, go_dump, jvm_dump, stack_overflow,
+};
 pub use language::{Era, Language, UnknownLanguage};
 pub use source::{Files, batch, emit, emit_kotlin, functions};

@@ -2,7 +2,7 @@
 //! `UPDATE_EXPECT=1 cargo test -p strait-emit` writes these files anew.
 
 use expect_test::expect_file;
-use strait_emit::{Language, functions};
+use strait_emit::{Era, Language, functions};
 
 /// What is written, and a program with it.
 const STATEMENTS: &[(&str, &str)] = &[
@@ -77,6 +77,36 @@ fn written(language: Language) -> String {
 }
 
 #[test]
-fn go() {
-    expect_file!["snapshots/go.txt"].assert_eq(&written(Language::Go));
+fn every_statement_in_every_language() {
+    let files = [
+        (Language::Go, expect_file!["snapshots/go.txt"]),
+        (Language::Kotlin, expect_file!["snapshots/kotlin.txt"]),
+        (Language::Crystal, expect_file!["snapshots/crystal.txt"]),
+        (Language::Flix, expect_file!["snapshots/flix.txt"]),
+        (Language::Rust, expect_file!["snapshots/rust.txt"]),
+    ];
+    for (language, file) in files {
+        file.assert_eq(&written(language));
+    }
+}
+
+/// The calls in which the older API of kotlinx.coroutines differs.
+#[test]
+fn the_older_api_of_kotlin() {
+    let source =
+        "main { chan c: int[1]; select { put c 1 {} default {} }; select { get c {} default {} }
+        select { get c {} put c 2 {} }; get c; close c }";
+    let program = strait_calculus::parse(source).expect("a program");
+    let text = strait_emit::emit_kotlin(Era::Experimental, &program).expect("within Kotlin");
+    let calls = [
+        "experimental.channels.*",
+        "c.offer(1L)",
+        "c.poll()",
+        "c.onReceiveOrNull",
+        "launch(CommonPool)",
+    ];
+    for call in calls {
+        assert!(text.contains(call), "{call}\n{text}");
+    }
+    assert!(!text.contains("Catching"), "{text}");
 }

@@ -57,6 +57,9 @@ impl Default for Config {
     }
 }
 
+/// The most operations of a program that is one gadget, roughly.
+const GADGET_ROOM: u32 = 8;
+
 /// Makes program `index` of its seed, in any order.
 #[derive(Clone, Debug)]
 pub struct Generator {
@@ -127,6 +130,26 @@ impl Generator {
         let (effect, draft) = self.draft(&mut builder);
         let program = draft.finish();
         Generated { program, effect, rules: builder.counts, proofs: Proofs::default() }
+    }
+
+    /// Program `index` of another kind: one gadget and nothing around it, whatever the weights and
+    /// the size. There are few shapes of these, so each comes again and again: for faults that want
+    /// the right shape many thousand times rather than many shapes. A target that takes no gadget
+    /// gets what [`Generator::generate`] makes.
+    pub fn gadget(&self, index: u64) -> Generated {
+        let mut builder = self.builder(index, Purpose::Gadget);
+        let mut draft = program::from_effect(&mut builder, &Effect::Empty);
+        let room = builder.stream.between(3, GADGET_ROOM);
+        if extension::insert_any_gadget(&mut builder, &mut draft, room).is_none() {
+            return self.generate(index);
+        }
+        for rule in [Rule::XTry, Rule::XCancel] {
+            if builder.stream.chance(1, 4) {
+                extension::rewrite_once(&mut builder, &mut draft, rule);
+            }
+        }
+        let (effect, rules) = (Effect::Empty, builder.counts);
+        Generated { program: draft.finish(), effect, rules, proofs: Proofs::default() }
     }
 
     /// Program `index`, with the rules that have to be proved each time as well. What the prover

@@ -18,6 +18,8 @@ pub enum Purpose {
     Mutant(u32),
     /// How the program is run.
     Run,
+    /// A program that is one gadget.
+    Gadget,
 }
 
 impl Purpose {
@@ -27,6 +29,7 @@ impl Purpose {
             Purpose::Attempt(number) => [1, number],
             Purpose::Mutant(number) => [2, number],
             Purpose::Run => [3, 0],
+            Purpose::Gadget => [4, 0],
         }
     }
 }

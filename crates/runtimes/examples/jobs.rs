@@ -21,13 +21,17 @@ fn main() {
     let perturbation = match a[7].as_str() { "none" => Perturbation::None, "light" => Perturbation::Light, _ => Perturbation::Heavy };
     let payload = match a[8].as_str() { "plain" => Payload::Plain, "boxed" => Payload::Boxed, _ => Payload::Counted };
     let contract = info.contract(flavour).unwrap();
-    let config = Config { capabilities: capabilities(&contract), size, ..Config::default() };
+    let config = Config { capabilities: capabilities(&contract), size: size.max(4), ..Config::default() };
     let generator = Generator::new(77, config).unwrap();
     for index in first..first + count {
-        let program = match a.get(9) {
+        let program = match a.get(9).filter(|word| *word != "print") {
             Some(path) => strait_calculus::parse(&std::fs::read_to_string(path).unwrap()).unwrap(),
-            None => generator.generate(index).program,
+            None => if size == 3 { generator.gadget(index).program } else { generator.generate(index).program },
         };
+        if a.last().is_some_and(|word| word == "print") {
+            println!("{}\n----", strait_calculus::print(&if size == 3 { generator.gadget(index).program } else { generator.generate(index).program }));
+            continue;
+        }
         let text = lower(&program).unwrap().to_text();
         let options = RunOptions { style, flavour, payload, seed: index, repetitions, perturbation, ..RunOptions::default() };
         let line = JobLine { id: index, target: a[0].clone(), options, lines: text.lines().count() };

@@ -3,16 +3,16 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use strait_explore::{
-    Bounds, Coverage, Effort, Limits, Pick, Report, bounded, compact, optimal, pct, random, replay,
-    schedule_of, simplify,
+    Bounds, Coverage, Effort, Limits, Pick, Report, bounded, compact, optimal, optimal_parallel,
+    pct, random, replay, schedule_of, simplify,
 };
 
 use crate::outcome::Outcome;
 use crate::report::{Failure, Found, Outcomes};
-use crate::rt::execution::Program;
+use crate::rt::execution::{Execution, Program};
 use crate::rt::features::Features;
 use crate::rt::memory::Model;
 use crate::rt::op::Place;
@@ -211,7 +211,7 @@ impl Builder {
     pub(crate) fn try_check_that<T: Value>(
         &self,
         program: impl Fn() -> T + Send + Sync + 'static,
-        is_wrong: impl Fn(&Outcome<T>) -> bool,
+        is_wrong: impl Fn(&Outcome<T>) -> bool + Sync,
     ) -> Result<Outcomes<T>, Box<Failure>> {
         let (program, place): (Program<T>, _) = (Arc::new(program), Location::caller());
         if let Ok(text) = std::env::var("STRAIT_REPLAY") {
@@ -275,7 +275,7 @@ impl Builder {
     pub fn trace<T: Value>(
         &self,
         program: impl Fn() -> T + Send + Sync + 'static,
-        wanted: impl Fn(&Outcome<T>) -> bool,
+        wanted: impl Fn(&Outcome<T>) -> bool + Sync,
     ) -> Option<Trace> {
         self.try_check_that(program, wanted).err().map(|failure| failure.trace)
     }
@@ -351,7 +351,7 @@ impl Builder {
         &self,
         program: Program<T>,
         place: Place,
-        go_on: impl Fn(&Outcome<T>) -> bool,
+        go_on: impl Fn(&Outcome<T>) -> bool + Sync,
     ) -> (Outcomes<T>, Tested<T>) {
         install_hook();
         let mut tested = Tested::new(program, self.model, Features::default(), place);
@@ -368,10 +368,16 @@ impl Builder {
     fn once<T: Value>(
         &self,
         tested: &Tested<T>,
-        go_on: &impl Fn(&Outcome<T>) -> bool,
+        go_on: &(impl Fn(&Outcome<T>) -> bool + Sync),
     ) -> (Report<Outcome<T>, Pick>, Features) {
         let limits = self.limits();
         let report = match self.strategy {
+            Strategy::Every if self.jobs > 1 => {
+                if let Some(done) = self.once_in_parallel(tested, go_on) {
+                    return done;
+                }
+                return Builder { jobs: 1, ..self.clone() }.once(tested, go_on);
+            }
             Strategy::Every => {
                 let mut execution = tested.execution();
                 let report = optimal(&mut execution, &limits, |execution, outcome| {
@@ -386,6 +392,30 @@ impl Builder {
             }
         };
         (picked(report), tested.wanted())
+    }
+
+    /// The search on several operating system threads; `None` if the program uses objects that were
+    /// made outside, which executions at the same time would share.
+    fn once_in_parallel<T: Value>(
+        &self,
+        tested: &Tested<T>,
+        go_on: &(impl Fn(&Outcome<T>) -> bool + Sync),
+    ) -> Option<(Report<Outcome<T>, Pick>, Features)> {
+        let seen = Mutex::new((Features::default(), false));
+        let maker = tested.maker();
+        let make = || maker.execution();
+        let visit = |execution: &Execution<T>, outcome: &Outcome<T>| {
+            let world = execution.world();
+            if world.features.lacks() || world.outside {
+                let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+                *seen = (seen.0.or(world.features), seen.1 || world.outside);
+                return false;
+            }
+            go_on(outcome)
+        };
+        let report = optimal_parallel(&make, self.jobs, &self.limits(), &visit);
+        let (features, outside) = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (!outside).then_some((report, features.or(tested.features)))
     }
 }
 

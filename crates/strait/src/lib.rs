@@ -1,4 +1,6 @@
-//! Systematic concurrency testing of Rust code: the same code runs for real or under test.
+#![doc = include_str!("../README.md")]
+//!
+//! Modules: what programs use, how they are checked, and `rt`, the runtime under test.
 
 mod annotate;
 pub mod cell;

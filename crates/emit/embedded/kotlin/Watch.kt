@@ -72,13 +72,23 @@ object Watch {
         Runtime.getRuntime().halt(0)
     }
 
-    /** The exception and the beginning and end of its stack. */
+    /** The exception and the beginning of its stack; of a stack that has overflowed, one round of
+     *  what repeats, so that the same fault looks the same each time. */
     fun describe(error: Throwable): String {
-        val frames = error.stackTrace
-        val shown = if (frames.size <= 60) frames.toList() else frames.take(40) + frames.takeLast(20)
+        val frames = error.stackTrace.map { it.toString() }
+        val shown = if (error is StackOverflowError) round(frames) else frames.take(40)
         val cause = error.cause
         val more = if (cause == null || cause === error) "" else "\nCaused by: $cause"
         return "$error\n" + shown.joinToString("\n") { "  at $it" } + more
+    }
+
+    private fun round(frames: List<String>): List<String> {
+        val deep = frames.drop(100)
+        val length = (1..200).firstOrNull { length ->
+            deep.size > 3 * length && (0 until 2 * length).all { deep[it] == deep[it + length] }
+        } ?: return frames.take(40)
+        val start = (0 until length).sortedBy { deep[it] }.first()
+        return deep.subList(start, start + length)
     }
 
     /** Notices a hang: nothing has moved for as long as the patience lasts. */
@@ -123,6 +133,7 @@ object Watch {
         if (deadlocked != null) {
             System.err.println("Found one Java-level deadlock:")
             for (info in threads.getThreadInfo(deadlocked, 100)) if (info != null) System.err.print(info)
+            System.err.println("End of deadlocks")
         }
         for ((thread, frames) in Thread.getAllStackTraces()) {
             System.err.println("\"${thread.name}\" ${thread.state}")

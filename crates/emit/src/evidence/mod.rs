@@ -2,5 +2,9 @@
 //! whether a compiler refused a program or broke down over it.
 
 mod compiler;
+mod goroutines;
+mod jvm;
 
 pub use compiler::{Complaint, complaint};
+pub use goroutines::{GoDump, Goroutine, go_dump};
+pub use jvm::{JavaThread, JvmDump, jvm_dump, stack_overflow};

@@ -1,5 +1,6 @@
 //! What the tests share: a workshop in a cache of its own, generated programs, and the judgement.
 #![allow(dead_code, reason = "no test file uses all of it")]
+#![allow(clippy::print_stderr, reason = "what was not tested is said aloud")]
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use strait_calculus::{Explainer, Explanation, Program};
 use strait_emit::{Compiled, Missing, Platform, Toolchain, Workshop};
 use strait_generate::{Capabilities, Config, Generator};
 use strait_runtimes::{Ended, JobLine, Report, RunOptions, lower, observation};
-use strait_toolchain::{Cache, Deadlines, Launcher, Received, Worker};
+use strait_toolchain::{Cache, Deadlines, Launcher, Received, Worker, WorkerSpec};
 
 /// Longer than anything takes on a machine that is busy with other things.
 pub const LONG: Duration = Duration::from_secs(300);
@@ -74,8 +75,12 @@ fn judge(ends: &mut Ends, programs: &[&Program], line: &str) {
 
 /// Runs a compiled batch and judges it.
 pub fn run_compiled(compiled: &Compiled, programs: &[&Program], repetitions: u64) -> Ends {
-    let spec = compiled.worker(repetitions, LONG, 0);
-    let mut worker = Worker::start(&launcher(), &spec).expect("it starts");
+    run_worker(&compiled.worker(repetitions, LONG, 0), programs)
+}
+
+/// Runs what reports by itself and judges it.
+pub fn run_worker(spec: &WorkerSpec, programs: &[&Program]) -> Ends {
+    let mut worker = Worker::start(&launcher(), spec).expect("it starts");
     let mut ends = Ends::new();
     while let Received::Line(line) = worker.receive(&PATIENT) {
         judge(&mut ends, programs, &line);

@@ -29,6 +29,9 @@ pub const GROWING: [Rule; 12] = [
     Rule::XRecursion,
 ];
 
+/// How many operations a single rewriting may add.
+const REWRITE_ROOM: u32 = 4;
+
 /// Can a target with these capabilities take what the extension makes?
 pub fn is_possible(rule: Rule, capabilities: &Capabilities) -> bool {
     let all = capabilities;
@@ -81,6 +84,37 @@ pub fn extend(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) {
             }
             None => weights[drawn] = 0,
         }
+    }
+}
+
+/// Puts one gadget that the target can take into the program; all of them are equally likely.
+pub fn insert_any_gadget(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Option<()> {
+    let is_gadget = |rule| !matches!(rule, Rule::XTry | Rule::XCancel | Rule::XHandOff);
+    let can_be = |rule| is_gadget(rule) && is_possible(rule, builder.capabilities);
+    let mut weights = GROWING.map(|rule| u32::from(can_be(rule)));
+    while let Some(drawn) = builder.stream.weighted(&weights) {
+        if insert_gadget(builder, draft, GROWING[drawn], room).is_some() {
+            builder.counts.record(GROWING[drawn]);
+            return Some(());
+        }
+        weights[drawn] = 0;
+    }
+    None
+}
+
+/// Lets one operation of the program be tried or begun before it is performed, if the target can
+/// take that.
+pub fn rewrite_once(builder: &mut Builder<'_>, draft: &mut Draft, rule: Rule) {
+    if !is_possible(rule, builder.capabilities) {
+        return;
+    }
+    let added = match rule {
+        Rule::XTry => rewriting::try_first(builder, draft, REWRITE_ROOM),
+        Rule::XCancel => rewriting::cancel(builder, draft, REWRITE_ROOM),
+        _ => None,
+    };
+    if added.is_some() {
+        builder.counts.record(rule);
     }
 }
 

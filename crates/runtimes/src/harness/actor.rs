@@ -216,16 +216,16 @@ impl<T: Target, W: Word> Actor<T, W> {
         self.pause = Some(self.process.run_ahead(&self.plan, &mut self.scene));
         if let Some(at) = self.process.at() {
             self.scene.account.stands_at(at);
-            self.scene.let_go_of_unused(at);
         }
     }
 
     /// Runs to the next operation.
     pub fn run(&mut self) -> Pause {
-        if let Some(pause) = self.pause.take() {
-            return pause;
-        }
-        let pause = self.process.run(&self.plan, &mut self.scene);
+        let pause = match self.pause.take() {
+            // What it has no use for is let go of while the others are at work.
+            Some(pause) => pause,
+            None => self.process.run(&self.plan, &mut self.scene),
+        };
         if let Some(at) = self.process.at() {
             self.scene.account.stands_at(at);
             self.scene.let_go_of_unused(at);

@@ -1,5 +1,6 @@
-//! The one thread-local of the library: which execution this operating system thread is performing,
-//! and the stacks it keeps for executions to come.
+//! What this operating system thread is performing: the one thread-local that decides anything. Beside
+//! it, apart because it has to be freed, what the thread keeps for later: stacks, and exceptions that
+//! have come for it.
 //!
 //! Null means that the code runs for real. Otherwise the pointer leads to the [`World`] of the
 //! execution, and the code runs on one of its coroutines.
@@ -16,8 +17,8 @@ use super::coroutine::Worker;
 use super::world::World;
 use crate::exception::RealMailbox;
 
-struct Local {
-    world: Cell<*mut World>,
+/// What an operating system thread keeps.
+struct Kept {
     /// Stacks that no execution uses at the moment: making one costs more than a whole execution.
     #[allow(clippy::vec_box, reason = "a worker stays where it is: it is reached by pointer")]
     idle: RefCell<Vec<Box<Worker>>>,
@@ -26,19 +27,14 @@ struct Local {
 }
 
 thread_local! {
-    static LOCAL: Local = const {
-        Local {
-            world: Cell::new(ptr::null_mut()),
-            idle: RefCell::new(Vec::new()),
-            mailbox: RefCell::new(None),
-        }
-    };
+    static WORLD: Cell<*mut World> = const { Cell::new(ptr::null_mut()) };
+    static KEPT: Kept =
+        const { Kept { idle: RefCell::new(Vec::new()), mailbox: RefCell::new(None) } };
 }
 
 #[inline]
 fn pointer() -> *mut World {
-    // While the operating system thread ends, nothing is under test.
-    LOCAL.try_with(|local| local.world.get()).unwrap_or(ptr::null_mut())
+    WORLD.get()
 }
 
 /// Is this code under test?
@@ -62,7 +58,7 @@ pub(crate) fn with<R>(action: impl FnOnce(&mut World) -> R) -> Option<R> {
 /// that starts a check runs that check in a world of its own, and gets its old one back.
 #[inline]
 pub(crate) fn enter(world: *mut World) -> Entered {
-    Entered { before: LOCAL.with(|local| local.world.replace(world)) }
+    Entered { before: WORLD.replace(world) }
 }
 
 /// Puts the previous world back when dropped.
@@ -73,29 +69,28 @@ pub(crate) struct Entered {
 impl Drop for Entered {
     #[inline]
     fn drop(&mut self) {
-        // Fails only while the operating system thread ends.
-        let _ = LOCAL.try_with(|local| local.world.set(self.before));
+        WORLD.set(self.before);
     }
 }
 
 /// A stack that is not in use, if there is one.
 pub(crate) fn idle_worker() -> Option<Box<Worker>> {
-    LOCAL.with(|local| local.idle.borrow_mut().pop())
+    KEPT.with(|kept| kept.idle.borrow_mut().pop())
 }
 
 /// Takes a stack that is no longer in use.
 pub(crate) fn retire_worker(worker: Box<Worker>) {
     // Fails only while the operating system thread ends; then the stack is freed.
-    let _ = LOCAL.try_with(|local| local.idle.borrow_mut().push(worker));
+    let _ = KEPT.try_with(|kept| kept.idle.borrow_mut().push(worker));
 }
 
 /// Where exceptions for this operating system thread arrive.
 pub(crate) fn mailbox_of_os_thread() -> RealMailbox {
-    let mailbox = |local: &Local| local.mailbox.borrow_mut().get_or_insert_default().clone();
-    LOCAL.try_with(mailbox).unwrap_or_default()
+    let mailbox = |kept: &Kept| kept.mailbox.borrow_mut().get_or_insert_default().clone();
+    KEPT.try_with(mailbox).unwrap_or_default()
 }
 
 /// Sets where exceptions for this operating system thread arrive.
 pub(crate) fn set_mailbox_of_os_thread(mailbox: RealMailbox) {
-    LOCAL.with(|local| local.mailbox.replace(Some(mailbox)));
+    KEPT.with(|kept| kept.mailbox.replace(Some(mailbox)));
 }

@@ -9,6 +9,7 @@ use strait_explore::{EventId, ThreadId};
 use super::coroutine::{Job, Running, Stop, Suspender, Worker};
 use super::current::{enter, idle_worker, with};
 use super::exception::TornDown;
+use super::features::Feature;
 use super::log::Line;
 use super::op::{Op, Place};
 use super::world::{State, World};
@@ -197,19 +198,28 @@ pub(crate) fn is_torn_down<R>(result: &std::thread::Result<R>) -> bool {
 /// Performs a thread's code from its first line to its end. Gives what the code gave, or the panic.
 pub(crate) fn body<R>(code: impl FnOnce() -> R, place: Place) -> Option<std::thread::Result<R>> {
     let result = catch_unwind(AssertUnwindSafe(code));
-    with(|world| world.me().unwinding = false);
     if is_torn_down(&result) {
+        with(|world| world.me().unwinding = false);
         return None;
     }
-    if with(|world| world.aborting) == Some(true) {
-        return None;
-    }
-    let end = || {
-        drain(None, place);
-        super::thread::exit(place);
-    };
-    if catch_unwind(AssertUnwindSafe(end)).is_err() {
-        return None;
+    let left = with(|world| {
+        let features = world.features;
+        let me = world.me();
+        me.unwinding = false;
+        let stores = !me.phantoms.is_empty();
+        let steps = features.has(Feature::Exits) || features.has(Feature::Exceptions);
+        (world.aborting, stores || steps)
+    });
+    match left {
+        Some((true, _)) | None => return None,
+        Some((_, false)) => {}
+        Some((_, true)) => {
+            let end = || {
+                drain(None, place);
+                super::thread::exit(place);
+            };
+            catch_unwind(AssertUnwindSafe(end)).ok()?;
+        }
     }
     Some(result)
 }
