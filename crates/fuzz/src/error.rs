@@ -116,6 +116,9 @@ pub enum Error {
     /// Processes and cargo.
     #[error(transparent)]
     Toolchain(#[from] strait_toolchain::Error),
+    /// Other languages.
+    #[error(transparent)]
+    Missing(#[from] strait_emit::Missing),
     /// Targets and plans.
     #[error(transparent)]
     Runtimes(#[from] strait_runtimes::Error),

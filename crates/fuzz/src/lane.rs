@@ -1,13 +1,16 @@
 //! A lane of a campaign: one target at one version, what programs it takes, and how its worker
 //! processes are started. In: what the user wrote, `NAME`, `NAME@VERSION` or `NAME@FROM..TO`. Out:
-//! lanes, built with the user's cargo where the version is not the one built in.
+//! lanes; channel crates are built in or built with the user's cargo, other languages' interpreters
+//! with the user's own tools.
 
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use strait_emit::{Platform, Toolchain, Workshop};
 use strait_generate::Capabilities;
 use strait_runtimes::{Flavour, TARGETS, TargetInfo, harness_source, target};
 use strait_toolchain::{
@@ -95,11 +98,15 @@ pub fn worker_main(_arguments: &[OsString]) -> ExitCode {
 }
 
 /// What the user asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 enum Wanted {
-    BuiltIn,
-    Version(Version),
-    Range(Version, Version),
+    BuiltIn(&'static TargetInfo),
+    Version(&'static TargetInfo, Version),
+    Range(&'static TargetInfo, Version, Version),
+    /// Another language, at the version that is installed or the newest known, at one, or at all
+    /// known ones of a range.
+    Language(Platform, Option<String>),
+    Languages(Platform, Version, Version),
 }
 
 /// Makes lanes of what users write.
@@ -108,14 +115,24 @@ pub struct Lanes<'a> {
     launcher: &'a Launcher,
     stop: Arc<AtomicBool>,
     cargo: Option<(Cargo, Cache)>,
+    flix_jar: Option<PathBuf>,
     /// Versions of a range that do not build, and why.
     pub unbuilt: Vec<(String, String)>,
+    /// Targets that cannot be had here, and why.
+    pub missing: Vec<(String, Error)>,
 }
 
 impl<'a> Lanes<'a> {
     /// Nothing is looked for until it is needed. The flag ends whatever cargo is doing.
     pub fn new(launcher: &'a Launcher, stop: Arc<AtomicBool>) -> Self {
-        Lanes { launcher, stop, cargo: None, unbuilt: Vec::new() }
+        let (unbuilt, missing) = (Vec::new(), Vec::new());
+        Lanes { launcher, stop, cargo: None, flix_jar: None, unbuilt, missing }
+    }
+
+    /// The `flix.jar` that the user has.
+    pub fn with_flix_jar(mut self, jar: Option<PathBuf>) -> Self {
+        self.flix_jar = jar;
+        self
     }
 
     /// Every target that is built in.
@@ -123,30 +140,107 @@ impl<'a> Lanes<'a> {
         TARGETS.iter().map(Lane::built_in).collect()
     }
 
-    /// What is asked for, in its order. `tell` hears about builds that take a while.
+    /// What is asked for, in its order. `tell` hears about builds that take a while. A target that
+    /// cannot be had does not keep the others from being fuzzed; it is an error if none is left.
     pub fn resolve(
         &mut self,
         asked: &[String],
         tell: &mut dyn FnMut(&str),
     ) -> Result<Vec<Lane>, Error> {
+        // What is misspelt is said before anything is built.
+        let wanted =
+            asked.iter().map(|text| parse(text)).collect::<Result<Vec<Wanted>, Error>>()?;
         let mut lanes: Vec<Lane> = Vec::new();
-        for text in asked {
-            for lane in self.one(text, tell)? {
-                if !lanes.iter().any(|known| known.name() == lane.name()) {
-                    lanes.push(lane);
+        for (text, wanted) in asked.iter().zip(wanted) {
+            match self.one(wanted, tell) {
+                Ok(found) => {
+                    for lane in found {
+                        if !lanes.iter().any(|known| known.name() == lane.name()) {
+                            lanes.push(lane);
+                        }
+                    }
                 }
+                Err(error @ Error::Toolchain(strait_toolchain::Error::Cancelled { .. })) => {
+                    return Err(error);
+                }
+                Err(error) => self.missing.push((text.clone(), error)),
             }
         }
-        Ok(lanes)
+        match (lanes.is_empty(), self.missing.is_empty()) {
+            (true, false) => Err(self.missing.remove(0).1),
+            _ => Ok(lanes),
+        }
     }
 
-    fn one(&mut self, text: &str, tell: &mut dyn FnMut(&str)) -> Result<Vec<Lane>, Error> {
-        let (target, wanted) = parse(text)?;
+    fn one(&mut self, wanted: Wanted, tell: &mut dyn FnMut(&str)) -> Result<Vec<Lane>, Error> {
         match wanted {
-            Wanted::BuiltIn => Ok(vec![Lane::built_in(target)]),
-            Wanted::Version(version) => Ok(vec![self.version(target, &version, tell)?]),
-            Wanted::Range(from, to) => self.range(target, &from, &to, tell),
+            Wanted::BuiltIn(target) => Ok(vec![Lane::built_in(target)]),
+            Wanted::Version(target, version) => Ok(vec![self.version(target, &version, tell)?]),
+            Wanted::Range(target, from, to) => self.range(target, &from, &to, tell),
+            Wanted::Language(platform, version) => {
+                Ok(vec![self.language(platform, version.as_deref(), tell)?])
+            }
+            Wanted::Languages(platform, from, to) => self.languages(platform, &from, &to, tell),
         }
+    }
+
+    /// Another language, its interpreter built if need be.
+    pub fn language(
+        &mut self,
+        platform: Platform,
+        version: Option<&str>,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Lane, Error> {
+        let shown = version.map_or(String::new(), |version| format!(" {version}"));
+        tell(&format!("looking for {}{shown}", platform.name()));
+        let mut workshop =
+            Workshop::new(self.launcher.clone(), Cache::find()?).cancel(Arc::clone(&self.stop));
+        if let Some(jar) = &self.flix_jar {
+            workshop = workshop.with_flix_jar(jar);
+        }
+        let toolchain = Toolchain::find(&workshop, platform, version)?;
+        // Goroutines, coroutines and go blocks are tasks: none of them is a thread.
+        let flavours = vec![(Flavour::Tasks, toolchain.capabilities())];
+        Ok(Lane {
+            target: platform.name().to_owned(),
+            version: toolchain.version().to_owned(),
+            is_built_in: false,
+            flavours,
+            worker: toolchain.interpreter()?,
+        })
+    }
+
+    fn languages(
+        &mut self,
+        platform: Platform,
+        from: &Version,
+        to: &Version,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Vec<Lane>, Error> {
+        let mut lanes = Vec::new();
+        for version in platform.known_versions() {
+            if !loose_version(version).is_some_and(|version| (from..=to).contains(&&version)) {
+                continue;
+            }
+            match self.language(platform, Some(version), tell) {
+                Ok(lane) => lanes.push(lane),
+                Err(Error::Missing(missing)) => {
+                    let name = format!("{} {version}", platform.name());
+                    tell(&format!("{name} cannot be had and is left out: {missing}"));
+                    self.unbuilt.push((name, missing.to_string()));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if lanes.is_empty() && self.unbuilt.is_empty() {
+            return Err(Error::EmptyRange {
+                name: platform.name().to_owned(),
+                from: from.to_string(),
+                to: to.to_string(),
+                known: platform.known_versions().iter().map(|&known| known.to_owned()).collect(),
+            });
+        }
+        Ok(lanes)
     }
 
     /// One version, built if need be.
@@ -233,29 +327,44 @@ fn package(target: &TargetInfo) -> Result<&'static str, Error> {
     })
 }
 
-fn parse(text: &str) -> Result<(&'static TargetInfo, Wanted), Error> {
+/// Languages write `0.19` where crates write `0.19.0`.
+fn loose_version(text: &str) -> Option<Version> {
+    Version::parse(text).or_else(|_| Version::parse(&format!("{text}.0"))).ok()
+}
+
+fn parse(text: &str) -> Result<Wanted, Error> {
     let bad = |problem: String| Error::BadTarget { given: text.to_owned(), problem };
     let (name, version) = match text.split_once('@') {
         Some((name, version)) => (name, Some(version)),
         None => (text, None),
     };
+    let range = |version: &str, read: &dyn Fn(&str) -> Result<Version, Error>| {
+        let Some((from, to)) = version.split_once("..") else { return Ok(None) };
+        let (from, to) = (read(from)?, read(to.trim_start_matches('='))?);
+        if from > to {
+            return Err(bad(format!("{from} is newer than {to}")));
+        }
+        Ok(Some((from, to)))
+    };
+    if let Ok(platform) = name.parse::<Platform>() {
+        let read =
+            |text: &str| loose_version(text).ok_or_else(|| bad(format!("`{text}` is no version")));
+        let Some(version) = version else { return Ok(Wanted::Language(platform, None)) };
+        return match range(version, &read)? {
+            Some((from, to)) => Ok(Wanted::Languages(platform, from, to)),
+            None => read(version).map(|_| Wanted::Language(platform, Some(version.to_owned()))),
+        };
+    }
     let target = target(name)?;
-    let Some(version) = version else { return Ok((target, Wanted::BuiltIn)) };
+    let Some(version) = version else { return Ok(Wanted::BuiltIn(target)) };
     package(target)?;
     let read = |text: &str| {
         Version::parse(text).map_err(|error| bad(format!("`{text}` is no version ({error})")))
     };
-    let wanted = match version.split_once("..") {
-        None => Wanted::Version(read(version)?),
-        Some((from, to)) => {
-            let (from, to) = (read(from)?, read(to.trim_start_matches('='))?);
-            if from > to {
-                return Err(bad(format!("{from} is newer than {to}")));
-            }
-            Wanted::Range(from, to)
-        }
-    };
-    Ok((target, wanted))
+    match range(version, &read)? {
+        Some((from, to)) => Ok(Wanted::Range(target, from, to)),
+        None => Ok(Wanted::Version(target, read(version)?)),
+    }
 }
 
 /// The small program that runs plans on one version.
@@ -294,9 +403,16 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let shown = match parse(text) {
-            Ok((target, Wanted::BuiltIn)) => target.name.to_owned(),
-            Ok((target, Wanted::Version(version))) => format!("{} at {version}", target.name),
-            Ok((target, Wanted::Range(from, to))) => format!("{} from {from} to {to}", target.name),
+            Ok(Wanted::BuiltIn(target)) => target.name.to_owned(),
+            Ok(Wanted::Version(target, version)) => format!("{} at {version}", target.name),
+            Ok(Wanted::Range(target, from, to)) => format!("{} from {from} to {to}", target.name),
+            Ok(Wanted::Language(platform, None)) => format!("{}, any", platform.name()),
+            Ok(Wanted::Language(platform, Some(version))) => {
+                format!("{}, {version}", platform.name())
+            }
+            Ok(Wanted::Languages(platform, from, to)) => {
+                format!("{}, {from} to {to}", platform.name())
+            }
             Err(error) => error.to_string(),
         };
         assert!(shown.starts_with(expected), "{text}: {shown}");
@@ -311,6 +427,10 @@ mod tests {
         check("flume@", "`flume@` is no target: `` is no version");
         check("flume@1", "`flume@1` is no target: `1` is no version");
         check("flume@0.12.0..0.10.0", "`flume@0.12.0..0.10.0` is no target: 0.12.0 is newer");
+        check("go", "go, any");
+        check("kotlin@0.25.3", "kotlin, 0.25.3");
+        check("kotlin@0.19..1.11.0", "kotlin, 0.19.0 to 1.11.0");
+        check("kotlin@new", "`kotlin@new` is no target: `new` is no version");
         check("flum", "there is no target `flum`");
         check("std@1.70.0", "std has no versions to choose from: it comes with the compiler");
         check("reference@1.0.0", "reference has no versions to choose from: it is part of Strait");

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use strait_calculus::{Program, parse};
+use strait_emit::Platform;
 use strait_findings::{Kind, Replay};
 use strait_runtimes::{RunOptions, lower, target};
 use strait_toolchain::{Launcher, Version};
@@ -12,7 +13,7 @@ use strait_toolchain::{Launcher, Version};
 use crate::discover::{kind, run_from_json};
 use crate::error::Error;
 use crate::judge::{Fault, judge};
-use crate::lane::{Lane, Lanes, built_in_version};
+use crate::lane::{Lane, Lanes};
 use crate::seat::run_alone;
 use crate::work::Work;
 
@@ -56,13 +57,14 @@ impl Exhibit {
         let options = finding.details.get("run").and_then(run_from_json).ok_or_else(|| {
             refuse("finding.json does not say how the program was run; was it found by another part of Strait?".to_owned())
         })?;
-        let target = target(&finding.target)?;
-        let lane = if finding.version == built_in_version(target) {
-            Lane::built_in(target)
-        } else {
-            let version = Version::parse(&finding.version)
-                .map_err(|_| refuse(format!("`{}` is no version", finding.version)))?;
-            lanes.version(target, &version, tell)?
+        let lane = match finding.target.parse::<Platform>() {
+            Ok(platform) => lanes.language(platform, Some(&finding.version), tell)?,
+            Err(_) => {
+                let target = target(&finding.target)?;
+                let version = Version::parse(&finding.version)
+                    .map_err(|_| refuse(format!("`{}` is no version", finding.version)))?;
+                lanes.version(target, &version, tell)?
+            }
         };
         let text = replay
             .program

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use strait_findings::{Discovery, Recorded, Recovery, Store, report};
 use strait_fuzz::{Begun, Bounds, Campaign, Counters, Lane, Lanes, Request, begin};
@@ -28,7 +28,9 @@ const SEEDS: u128 = 1_000_000_000;
 #[derive(Args)]
 #[command(after_help = "\
 Without TARGET every channel crate that is built in is fuzzed; `strait targets` lists them.
-Other versions are built with your cargo: crossbeam-channel@0.5.14, kanal@0.1.0-pre1, or a range \
+Other languages are fuzzed with your own tools: go@1.21.0, kotlin@1.3.2 (the version of \
+kotlinx.coroutines), core-async.
+Other versions of a crate are built with your cargo: crossbeam-channel@0.5.14, kanal@0.1.0-pre1, or a range \
 flume@0.10.0..0.12.0, which ends with a table of versions and what was found in them.
 Exit codes: 0 nothing found, 1 something found, 2 the command line, the folder or the machine is \
 in the way.")]
@@ -54,6 +56,9 @@ pub struct FuzzArgs {
     /// Go on with the campaign in that folder
     #[arg(long)]
     resume: bool,
+    /// The flix.jar to use for the target flix
+    #[arg(long, value_name = "FILE")]
+    flix_jar: Option<PathBuf>,
 }
 
 impl FuzzArgs {
@@ -63,11 +68,15 @@ impl FuzzArgs {
         let mut store = Store::open(&self.out)?;
         tell_recovery(ui, store.recovery());
         let begun = begin(&mut store, &self.out, &self.request(), some_seed())?;
-        let mut lanes = Lanes::new(&launcher, Arc::clone(&stop));
+        let mut lanes =
+            Lanes::new(&launcher, Arc::clone(&stop)).with_flix_jar(self.flix_jar.clone());
         let fuzzed = match begun.targets.as_slice() {
             [] => Lanes::all(),
             targets => lanes.resolve(targets, &mut |text| ui.note(text))?,
         };
+        for (target, why) in &lanes.missing {
+            ui.note(format!("{target} is left out: {why}"));
+        }
         let counters = Arc::new(Counters::default());
         let started = Instant::now();
         let ended = self.campaign(ui, &stop, &launcher, &fuzzed, &begun, &counters, &mut store);
@@ -90,7 +99,11 @@ impl FuzzArgs {
             summary.show(ui, page.as_deref())?;
         }
         ended?;
-        Ok(if summary.findings.is_empty() { Status::Clean } else { Status::Found })
+        match (summary.findings.is_empty(), lanes.missing.first()) {
+            (false, _) => Ok(Status::Found),
+            (true, None) => Ok(Status::Clean),
+            (true, Some((target, _))) => bail!("{target} could not be fuzzed, see above"),
+        }
     }
 
     fn request(&self) -> Request {

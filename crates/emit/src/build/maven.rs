@@ -49,11 +49,15 @@ pub(super) fn class_path(
     );
     let name = format!("maven-{}", key([pom.as_str()]));
     let known = workshop.place(&name);
-    // The user may have emptied the repository since.
+    // The order matters: what somebody else finishes just now is not stale.
+    let was_there = known.is_dir();
     if let Some(path) = read_class_path(&known) {
         return Ok(path);
     }
-    let _ = fs::remove_dir_all(&known);
+    if was_there {
+        // The user has emptied the repository since.
+        let _ = fs::remove_dir_all(&known);
+    }
     let version = jars.first().map(|jar| jar.version.clone()).unwrap_or_default();
     let folder = workshop.folder(&name, |folder| {
         let file = folder.join("pom.xml");

@@ -62,6 +62,23 @@ impl Platform {
         }
     }
 
+    /// Versions that are known to work here, from the oldest: what a range of versions walks
+    /// through. Others can be asked for one by one.
+    pub fn known_versions(self) -> &'static [&'static str] {
+        match self {
+            Platform::Go => &[
+                "1.16.15", "1.17.13", "1.18.10", "1.19.13", "1.20.14", "1.21.0", "1.22.0", "1.23.0",
+                "1.24.0", "1.25.0", "1.26.0", "1.27.0",
+            ],
+            Platform::Kotlin => &[
+                "0.19", "0.22.5", "0.25.3", "0.26.0", "1.0.0", "1.3.0", "1.3.2", "1.3.3", "1.6.4",
+                "1.11.0",
+            ],
+            Platform::CoreAsync => &["1.6.681"],
+            Platform::Crystal | Platform::Flix => &[],
+        }
+    }
+
     /// The language that compiled programs are written in.
     pub fn language(self) -> Option<Language> {
         match self {

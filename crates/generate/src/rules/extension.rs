@@ -87,8 +87,17 @@ pub fn extend(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) {
     }
 }
 
-/// Puts one gadget that the target can take into the program; all of them are equally likely.
+/// Puts one gadget that the target can take into an empty program: all of them are equally likely,
+/// but for the barest form of X-ABANDON, which gets a quarter of the programs.
 pub fn insert_any_gadget(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Option<()> {
+    if is_possible(Rule::XAbandon, builder.capabilities)
+        && builder.stream.chance(1, 4)
+        && let Some(statements) = gadgets::bare_abandon(builder, draft)
+    {
+        draft.main().body.statements.extend(statements);
+        builder.counts.record(Rule::XAbandon);
+        return Some(());
+    }
     let is_gadget = |rule| !matches!(rule, Rule::XTry | Rule::XCancel | Rule::XHandOff);
     let can_be = |rule| is_gadget(rule) && is_possible(rule, builder.capabilities);
     let mut weights = GROWING.map(|rule| u32::from(can_be(rule)));

@@ -155,6 +155,23 @@ pub fn abandon(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Optio
     assemble(builder, vec![declaration], bodies)
 }
 
+/// X-ABANDON at its barest: several senders at once, each with one message or two, and a receiver
+/// who leaves at once or after one message. The shape in which channels are taken down while they
+/// are being used, and often while they are being set up.
+pub fn bare_abandon(builder: &mut Builder<'_>, draft: &mut Draft) -> Option<Vec<Stmt>> {
+    let most = if builder.capabilities.many_senders { CROWD } else { 1 };
+    let senders = builder.stream.between(most.min(2), most.min(builder.processes_left()).max(1));
+    let taken = u32::from(builder.stream.chance(1, 4));
+    let (channel, declaration) =
+        draft.channel(draw_capacity(&mut builder.stream, builder.capabilities));
+    let each = builder.stream.between(1, 2);
+    let mut bodies: Vec<Body> = (0..senders).map(|_| puts(draft, channel, each)).collect();
+    let mut receiver = gets(channel, taken);
+    receiver.push(make::abandon(channel));
+    bodies.push(receiver);
+    assemble(builder, vec![declaration], bodies)
+}
+
 /// X-LEFTOVER: more messages are put than taken, and the buffer holds the rest.
 pub fn leftover(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Option<Vec<Stmt>> {
     let messages = builder.stream.between(1, (room / 2).clamp(1, 4));

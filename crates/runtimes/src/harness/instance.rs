@@ -169,7 +169,7 @@ impl<T: Target, W: Word> Instance<T, W> {
             ledger,
             keeps_ends,
             closes_by_operation,
-            lets_go_early: random.below(2) == 0,
+            lets_go_early: random.below(4) > 0,
             cells: Mutex::default(),
             accounts: Mutex::default(),
             arrivals: AtomicU64::new(0),
