@@ -1,4 +1,4 @@
-//! Programs of the language as source of other languages.
+#![doc = include_str!("../README.md")]
 
 mod build;
 mod error;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use strait_calculus::{Event, Observation, Program, Span, parse, print};
+use strait_emit::{Era, Language, Platform, emit, emit_kotlin, stack_overflow};
 use strait_findings::{Discovery, Kind};
 use strait_generate::GENERATOR_VERSION;
 use strait_runtimes::harness::plan::{At, Instruction, Op, Plan};
@@ -56,10 +57,28 @@ pub fn discovery(
     discovery.failed = suspicion.failed + confirmation.map_or(0, |confirmation| confirmation.again);
     discovery.runs = suspicion.runs + confirmation.map_or(0, |confirmation| confirmation.runs);
     discovery.explanation = explanation;
+    discovery.sources = sources(lane, &work.program);
     discovery.output = output(fault);
     discovery.observation = seen(fault).and_then(|seen| serde_json::to_value(seen).ok());
     discovery.details = details(&work.options, confirmation);
     discovery
+}
+
+/// The program in the target's own language, where we can write that.
+fn sources(lane: &Lane, program: &Program) -> Vec<(String, String)> {
+    let language = match lane.target.as_str() {
+        "crossbeam-channel" => Language::Rust,
+        name => match name.parse::<Platform>().ok().and_then(Platform::language) {
+            Some(language) => language,
+            None => return Vec::new(),
+        },
+    };
+    let text = match (language, Era::of(&lane.version)) {
+        (Language::Kotlin, Some(era)) => emit_kotlin(era, program),
+        _ => emit(language, program),
+    };
+    // What cannot be written is still there as `.strait`.
+    text.map(|text| (format!("program.{}", language.extension()), text)).into_iter().collect()
 }
 
 /// Which fault this is, without what only people read: equal for the same fault.
@@ -254,6 +273,8 @@ fn fingerprint(fault: &Fault, work: &Work) -> String {
     match fault {
         Fault::Crash(death) if is_damage(death) => "memory is damaged".to_owned(),
         Fault::Crash(death) => format!("{}\n{}", death.end, death.said),
+        // Where the stack ends is a matter of chance.
+        Fault::Panic(message) if stack_overflow(message).is_some() => "stack overflow".to_owned(),
         Fault::Panic(message) => format!("panic\n{message}"),
         Fault::Hang { stuck, .. } => format!("{flavour} {}", waits(&work.plan, stuck)),
         Fault::Wrong(_, evidence) => format!("{flavour} {}", evidence.mischief.word()),

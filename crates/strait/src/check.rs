@@ -10,6 +10,7 @@ use strait_explore::{
     pct, random, replay, schedule_of, simplify,
 };
 
+use crate::erased::Erased;
 use crate::outcome::Outcome;
 use crate::report::{Failure, Found, Outcomes};
 use crate::rt::execution::{Execution, Program};
@@ -183,8 +184,7 @@ impl Builder {
         &self,
         program: impl Fn() -> T + Send + Sync + 'static,
     ) -> Outcomes<T> {
-        let program: Program<T> = Arc::new(program);
-        self.search(program, Location::caller(), |_| true).0
+        revived(self.search(erased(program), Location::caller(), &|_| true).0)
     }
 
     /// Checks that no execution fails: no panic that nobody sees, no deadlock, no data race, no leak.
@@ -203,24 +203,35 @@ impl Builder {
         &self,
         program: impl Fn() -> T + Send + Sync + 'static,
     ) -> Result<Outcomes<T>, Box<Failure>> {
-        self.try_check_that(program, Outcome::is_failure)
+        self.look_for(erased(program), Location::caller(), &Outcome::is_failure).map(revived)
+    }
+
+    /// The simplest way to an outcome.
+    #[track_caller]
+    pub fn trace<T: Value>(
+        &self,
+        program: impl Fn() -> T + Send + Sync + 'static,
+        wanted: impl Fn(&Outcome<T>) -> bool + Sync,
+    ) -> Option<Trace> {
+        let is_it = |outcome: &Outcome<Erased>| wanted(&revived_outcome(outcome.clone()));
+        let found = self.look_for(erased(program), Location::caller(), &is_it);
+        found.err().map(|failure| failure.trace)
     }
 
     /// Looks for an outcome that is wrong; the search stops at the first one.
-    #[track_caller]
-    pub(crate) fn try_check_that<T: Value>(
+    fn look_for(
         &self,
-        program: impl Fn() -> T + Send + Sync + 'static,
-        is_wrong: impl Fn(&Outcome<T>) -> bool + Sync,
-    ) -> Result<Outcomes<T>, Box<Failure>> {
-        let (program, place): (Program<T>, _) = (Arc::new(program), Location::caller());
+        program: Program<Erased>,
+        place: Place,
+        is_wrong: Judge<'_>,
+    ) -> Result<Outcomes<Erased>, Box<Failure>> {
         if let Ok(text) = std::env::var("STRAIT_REPLAY") {
-            return self.replayed(program, &text, place, &is_wrong);
+            return self.replayed(program, &text, place, is_wrong);
         }
-        let (outcomes, tested) = self.search(program, place, |outcome| !is_wrong(outcome));
+        let (outcomes, tested) = self.search(program, place, &|outcome| !is_wrong(outcome));
         match outcomes.found.iter().find(|found| is_wrong(&found.outcome)) {
             None => Ok(outcomes),
-            Some(found) => Err(Box::new(self.failure(&tested, &outcomes, found, &is_wrong))),
+            Some(found) => Err(Box::new(self.failure(&tested, &outcomes, found, is_wrong))),
         }
     }
 
@@ -231,33 +242,22 @@ impl Builder {
         script: &str,
         program: impl Fn() -> T + Send + Sync + 'static,
     ) -> Result<(Outcome<T>, Trace), ScriptError> {
-        install_hook();
-        let script: Script = script.parse()?;
-        let place = Location::caller();
-        let program: Program<T> = Arc::new(program);
-        let tested = Tested::new(program, script.model, script.features, place);
-        let again = replay(&tested, &script.schedule)?;
-        let Some(outcome) = again.outcomes.into_iter().next() else {
-            return Err(ScriptError::Empty);
-        };
-        let trace = trace_of(&tested, &again.trace);
-        Ok((outcome, trace))
+        let (outcome, trace) = performed_again(script, erased(program), Location::caller())?;
+        Ok((revived_outcome(outcome), trace))
     }
 
-    fn replayed<T: Value>(
+    fn replayed(
         &self,
-        program: Program<T>,
+        program: Program<Erased>,
         text: &str,
         place: Place,
-        is_wrong: &impl Fn(&Outcome<T>) -> bool,
-    ) -> Result<Outcomes<T>, Box<Failure>> {
-        let again = self.replay(text, move || program());
+        is_wrong: Judge<'_>,
+    ) -> Result<Outcomes<Erased>, Box<Failure>> {
         let failure = |message, trace| {
             let (search, test) = (format!("the schedule {text}"), test_name());
             Err(Box::new(Failure { message, trace, executions: 1, search, test }))
         };
-        let _ = place;
-        match again {
+        match performed_again(text, program, place) {
             Ok((outcome, trace)) if is_wrong(&outcome) => failure(outcome.to_string(), trace),
             Ok((outcome, _)) => Ok(Outcomes {
                 found: vec![Found { outcome, picks: Vec::new() }],
@@ -270,42 +270,37 @@ impl Builder {
         }
     }
 
-    /// The simplest way to an outcome.
-    #[track_caller]
-    pub fn trace<T: Value>(
-        &self,
-        program: impl Fn() -> T + Send + Sync + 'static,
-        wanted: impl Fn(&Outcome<T>) -> bool + Sync,
-    ) -> Option<Trace> {
-        self.try_check_that(program, wanted).err().map(|failure| failure.trace)
-    }
-
     /// All outcomes, and a way to explain one of them or their absence.
     #[track_caller]
     pub(crate) fn outcomes_and_explanations<T: Value>(
         &self,
         program: impl Fn() -> T + Send + Sync + 'static,
-    ) -> (Outcomes<T>, impl Fn(Option<usize>, String) -> Failure) {
-        let program: Program<T> = Arc::new(program);
-        let (outcomes, tested) = self.search(program, Location::caller(), |_| true);
+    ) -> (Outcomes<T>, Box<dyn Fn(Option<usize>, String) -> Failure>) {
+        let (outcomes, tested) = self.search(erased(program), Location::caller(), &|_| true);
         let (known, builder) = (outcomes.clone(), self.clone());
-        let explain = move |index: Option<usize>, message: String| match index {
-            Some(index) => {
-                let found = &known.found[index];
-                let mut failure =
-                    builder.failure(&tested, &known, found, &|outcome| *outcome == found.outcome);
-                failure.message = message;
-                failure
-            }
-            None => Failure {
+        let explain = move |index, message| builder.explanation(&tested, &known, index, message);
+        (revived(outcomes), Box::new(explain))
+    }
+
+    fn explanation(
+        &self,
+        tested: &Tested<Erased>,
+        known: &Outcomes<Erased>,
+        index: Option<usize>,
+        message: String,
+    ) -> Failure {
+        let Some(index) = index else {
+            return Failure {
                 message,
                 trace: Trace::default(),
                 executions: known.executions,
-                search: builder.describe(),
+                search: self.describe(),
                 test: test_name(),
-            },
+            };
         };
-        (outcomes, explain)
+        let found = &known.found[index];
+        let failure = self.failure(tested, known, found, &|outcome| *outcome == found.outcome);
+        Failure { message, ..failure }
     }
 
     /// Performs `setup` at the beginning of each execution, hands its result to the program, and
@@ -324,16 +319,17 @@ impl Builder {
         })
     }
 
-    fn failure<T: Value>(
+    fn failure(
         &self,
-        tested: &Tested<T>,
-        outcomes: &Outcomes<T>,
-        found: &Found<T>,
-        is_wrong: &impl Fn(&Outcome<T>) -> bool,
+        tested: &Tested<Erased>,
+        outcomes: &Outcomes<Erased>,
+        found: &Found<Erased>,
+        is_wrong: &dyn Fn(&Outcome<Erased>) -> bool,
     ) -> Failure {
         let acts = tested.acts(&found.picks);
         // A deadlock stays a deadlock, a panic a panic: simpler, but the same fault.
-        let same = |outcome: &Outcome<T>| is_wrong(outcome) && outcome.resembles(&found.outcome);
+        let same =
+            |outcome: &Outcome<Erased>| is_wrong(outcome) && outcome.resembles(&found.outcome);
         let acts = simplify(tested, &acts, same, &self.effort).unwrap_or(acts);
         let again = outcome_of(tested, &acts).unwrap_or_else(|| found.outcome.clone());
         Failure {
@@ -347,16 +343,16 @@ impl Builder {
 
     /// Searches until done or until an outcome is not to be gone on after. Begins anew when the
     /// program turns out to need a feature that is off.
-    fn search<T: Value>(
+    fn search(
         &self,
-        program: Program<T>,
+        program: Program<Erased>,
         place: Place,
-        go_on: impl Fn(&Outcome<T>) -> bool + Sync,
-    ) -> (Outcomes<T>, Tested<T>) {
+        go_on: Judge<'_>,
+    ) -> (Outcomes<Erased>, Tested<Erased>) {
         install_hook();
         let mut tested = Tested::new(program, self.model, Features::default(), place);
         loop {
-            let (report, features) = self.once(&tested, &go_on);
+            let (report, features) = self.once(&tested, go_on);
             if !features.lacks() {
                 return (outcomes(report), tested);
             }
@@ -365,11 +361,11 @@ impl Builder {
         }
     }
 
-    fn once<T: Value>(
+    fn once(
         &self,
-        tested: &Tested<T>,
-        go_on: &(impl Fn(&Outcome<T>) -> bool + Sync),
-    ) -> (Report<Outcome<T>, Pick>, Features) {
+        tested: &Tested<Erased>,
+        go_on: Judge<'_>,
+    ) -> (Report<Outcome<Erased>, Pick>, Features) {
         let limits = self.limits();
         let report = match self.strategy {
             Strategy::Every if self.jobs > 1 => {
@@ -396,15 +392,15 @@ impl Builder {
 
     /// The search on several operating system threads; `None` if the program uses objects that were
     /// made outside, which executions at the same time would share.
-    fn once_in_parallel<T: Value>(
+    fn once_in_parallel(
         &self,
-        tested: &Tested<T>,
-        go_on: &(impl Fn(&Outcome<T>) -> bool + Sync),
-    ) -> Option<(Report<Outcome<T>, Pick>, Features)> {
+        tested: &Tested<Erased>,
+        go_on: Judge<'_>,
+    ) -> Option<(Report<Outcome<Erased>, Pick>, Features)> {
         let seen = Mutex::new((Features::default(), false));
         let maker = tested.maker();
         let make = || maker.execution();
-        let visit = |execution: &Execution<T>, outcome: &Outcome<T>| {
+        let visit = |execution: &Execution<Erased>, outcome: &Outcome<Erased>| {
             let world = execution.world();
             if world.features.lacks() || world.outside {
                 let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -419,7 +415,7 @@ impl Builder {
     }
 }
 
-fn outcomes<T>(report: Report<Outcome<T>, Pick>) -> Outcomes<T> {
+fn outcomes(report: Report<Outcome<Erased>, Pick>) -> Outcomes<Erased> {
     let found = report.found.into_iter();
     Outcomes {
         found: found.map(|found| Found { outcome: found.outcome, picks: found.trace }).collect(),
@@ -449,13 +445,13 @@ fn picked<Outcome>(report: Report<Outcome, Act>) -> Report<Outcome, Pick> {
     }
 }
 
-fn outcome_of<T: Value>(tested: &Tested<T>, acts: &[Act]) -> Option<Outcome<T>> {
+fn outcome_of(tested: &Tested<Erased>, acts: &[Act]) -> Option<Outcome<Erased>> {
     let schedule = schedule_of(tested, acts).ok()?;
     replay(tested, &schedule).ok()?.outcomes.into_iter().next()
 }
 
 /// Performs the steps again, with a log.
-fn trace_of<T: Value>(tested: &Tested<T>, acts: &[Act]) -> Trace {
+fn trace_of(tested: &Tested<Erased>, acts: &[Act]) -> Trace {
     let mut execution = tested.execution();
     execution.keep_log();
     execution.start();
@@ -467,6 +463,52 @@ fn trace_of<T: Value>(tested: &Tested<T>, acts: &[Act]) -> Trace {
     let script = Script { model: tested.model, features: tested.features, schedule };
     let compact = compact(tested, acts).unwrap_or_default();
     Trace { lines, compact, replay: script.to_string() }
+}
+
+/// Performs one schedule again.
+fn performed_again(
+    script: &str,
+    program: Program<Erased>,
+    place: Place,
+) -> Result<(Outcome<Erased>, Trace), ScriptError> {
+    install_hook();
+    let script: Script = script.parse()?;
+    let tested = Tested::new(program, script.model, script.features, place);
+    let again = replay(&tested, &script.schedule)?;
+    let outcome = again.outcomes.into_iter().next().ok_or(ScriptError::Empty)?;
+    Ok((outcome, trace_of(&tested, &again.trace)))
+}
+
+/// Decides about an outcome.
+type Judge<'j> = &'j (dyn Fn(&Outcome<Erased>) -> bool + Sync);
+
+/// The program without the type of what it gives.
+fn erased<T: Value>(program: impl Fn() -> T + Send + Sync + 'static) -> Program<Erased> {
+    Arc::new(move || Erased::new(program()))
+}
+
+/// The outcomes with the type of their values.
+fn revived<T: Value>(outcomes: Outcomes<Erased>) -> Outcomes<T> {
+    let Outcomes { found, coverage, executions, steps, redundant } = outcomes;
+    let revive = |found: Found<Erased>| Found {
+        outcome: revived_outcome(found.outcome),
+        picks: found.picks,
+    };
+    let found = found.into_iter().map(revive).collect();
+    Outcomes { found, coverage, executions, steps, redundant }
+}
+
+fn revived_outcome<T: Value>(outcome: Outcome<Erased>) -> Outcome<T> {
+    match outcome {
+        Outcome::Value(value) => match value.get::<T>() {
+            Some(value) => Outcome::Value(value.clone()),
+            None => unreachable!("the program gives values of this type"),
+        },
+        Outcome::Panic { thread, message } => Outcome::Panic { thread, message },
+        Outcome::Deadlock(blocked) => Outcome::Deadlock(blocked),
+        Outcome::Fault(fault) => Outcome::Fault(fault),
+        Outcome::Leak(count) => Outcome::Leak(count),
+    }
 }
 
 /// The test that is running: test runners name their threads after it.

@@ -9,6 +9,7 @@ mod check;
 pub mod cref;
 #[cfg(test)]
 mod crosscheck;
+mod erased;
 pub mod exception;
 pub mod future;
 pub mod mvar;

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use crate::harness::executor::lock;
 use crate::harness::payload::Word;
 use crate::harness::plan::Capacity;
+use crate::harness::random::Random;
 use crate::harness::target::{Answer, Contract, Flavour, Offer, Target};
 
 /// What goes wrong once in a thousand messages.
@@ -36,7 +37,7 @@ pub enum Fault {
 
 /// How many messages there are from one fault to the next: about a thousand, and prime, so that a
 /// program with four messages is not hit at the same one each time.
-const RATE: u64 = 997;
+const RATE: u32 = 1_000;
 
 /// The target.
 #[derive(Clone, Default)]
@@ -95,12 +96,12 @@ impl Broken {
 
     /// Is it time for something to go wrong?
     fn is_due(&self, fault: Fault) -> bool {
-        let count = if fault == self.fault {
-            self.world.messages.fetch_add(1, Ordering::Relaxed)
-        } else {
-            0
-        };
-        count % RATE == RATE - 1
+        if fault != self.fault {
+            return false;
+        }
+        // Not every thousandth: that might hit the same message of a program each time.
+        let count = self.world.messages.fetch_add(1, Ordering::Relaxed);
+        Random::new(count, 0, &[]).below(RATE) == 0
     }
 }
 
