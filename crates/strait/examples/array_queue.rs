@@ -1,5 +1,6 @@
 //! A bounded queue for many producers and consumers, by D. Vyukov's algorithm as published in
 //! crossbeam-queue's `ArrayQueue`, written anew: each slot has a stamp that says whose turn it is.
+#![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use strait::cell::UnsafeCell;
 use strait::sync::atomic::{AtomicUsize, Ordering};

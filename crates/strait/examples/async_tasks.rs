@@ -1,5 +1,6 @@
 //! A library in the style of Haskell's `async`: computations that run concurrently, are waited for,
 //! raced against each other, and cancelled.
+#![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use std::sync::Arc;
 

@@ -2,6 +2,7 @@
 //!
 //! Two faults were found in the library by its users, and both are found here: the reader can wait
 //! for ever, and with a read that is a take and a put, an old value can be returned.
+#![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 //! A logger with a thread of its own: messages go through a channel, and stopping answers with
 //! everything that was logged before.
+#![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use std::sync::Arc;
 

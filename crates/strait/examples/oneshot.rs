@@ -1,5 +1,6 @@
 //! A channel for one message, by the state machine of the crate `oneshot`, written anew: one atomic
 //! state, the message in a cell, and the receiver parked until it comes.
+#![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 //! Case study of paper 002, section 6.3: a scheduler for deterministic parallelism. Values are
 //! written once ([`IVar`]); two workers take tasks from their own deque or steal from the other.
+#![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use std::collections::VecDeque;
 use std::sync::Arc;

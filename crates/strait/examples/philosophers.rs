@@ -1,4 +1,5 @@
 //! Dining philosophers: all take the left fork first and may starve; with ordered forks they dine.
+#![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use std::sync::Arc;
 

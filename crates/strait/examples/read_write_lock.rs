@@ -1,5 +1,6 @@
 //! A read-write lock out of two mutexes and a counter (Courtois, Heymans, Parnas 1971), and a version
 //! that forgets to protect the counter.
+#![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use strait::mvar::MVar;
 use strait::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,6 @@
 //! Treiber's stack: nodes by index, a head with a counter that makes each compare-and-swap fail that
 //! has missed something. Without the counter it suffers from A-B-A (see the tests of the library).
+#![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use strait::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 

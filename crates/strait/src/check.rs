@@ -275,7 +275,7 @@ impl Builder {
     pub(crate) fn outcomes_and_explanations<T: Value>(
         &self,
         program: impl Fn() -> T + Send + Sync + 'static,
-    ) -> (Outcomes<T>, Box<dyn Fn(Option<usize>, String) -> Failure>) {
+    ) -> (Outcomes<T>, Explain) {
         let (outcomes, tested) = self.search(erased(program), Location::caller(), &|_| true);
         let (known, builder) = (outcomes.clone(), self.clone());
         let explain = move |index, message| builder.explanation(&tested, &known, index, message);
@@ -478,6 +478,9 @@ fn performed_again(
     let outcome = again.outcomes.into_iter().next().ok_or(ScriptError::Empty)?;
     Ok((outcome, trace_of(&tested, &again.trace)))
 }
+
+/// Makes the report about the outcome with a number, or about what is missing.
+pub(crate) type Explain = Box<dyn Fn(Option<usize>, String) -> Failure>;
 
 /// Decides about an outcome.
 type Judge<'j> = &'j (dyn Fn(&Outcome<Erased>) -> bool + Sync);

@@ -273,25 +273,25 @@ fn compare_bounded(name: &str, program: Program<Vec<Vec<u8>>>, model: Model) {
 
 #[test]
 fn atomics_are_searched_optimally() {
-    compare_all(Flavour::Atomics, Model::Sc, 400, true);
+    compare_all(Flavour::Atomics, Model::Sc, 200, true);
 }
 
 #[test]
 fn weak_stores_are_searched_optimally_under_tso() {
-    compare_all(Flavour::Weak, Model::Tso, 300, true);
+    compare_all(Flavour::Weak, Model::Tso, 150, true);
 }
 
 #[test]
 fn weak_stores_are_searched_optimally_under_pso() {
-    compare_all(Flavour::Weak, Model::Pso, 300, false);
+    compare_all(Flavour::Weak, Model::Pso, 150, false);
 }
 
 #[test]
 fn locks_are_searched_optimally() {
-    compare_all(Flavour::Locks, Model::Tso, 400, true);
+    compare_all(Flavour::Locks, Model::Tso, 200, true);
 }
 
 #[test]
 fn waiting_is_searched_optimally() {
-    compare_all(Flavour::Waits, Model::Tso, 400, false);
+    compare_all(Flavour::Waits, Model::Tso, 200, false);
 }

@@ -1,7 +1,7 @@
 //! Generated programs are right by every measure: they check, they read back as they were, the
 //! explorer proves that they terminate, and they hold nothing that the target cannot do.
 
-use crate::support::{Answer, for_each_statement, run};
+use crate::support::{Answer, beyond, for_each_statement, run};
 use strait_calculus::ast::{Capacity, CaseOp, ExprKind, Program, StmtKind, Type};
 use strait_calculus::{Verdict, check, parse, print};
 use strait_explore::Coverage;
@@ -110,6 +110,23 @@ fn extended_programs_terminate() {
     assert!(undecided * 50 <= all, "{undecided} of {all} programs were too large to decide");
 }
 
+#[test]
+fn gadgets_terminate_and_stay_within_the_capabilities() {
+    let explorer = Explorer::default();
+    for (name, capabilities) in targets() {
+        let generator = generator(capabilities.clone(), Heuristic::F, 6);
+        for index in 0..programs(60) {
+            let generated = generator.gadget(index);
+            let context = || format!("{name} index {index}\n{}", print(&generated.program));
+            assert_eq!(beyond(&generated.program, &capabilities), None, "{}", context());
+            assert_eq!(generator.gadget(index), generated, "{}", context());
+            let (verdict, coverage) = explorer.verdict(&generated.program);
+            assert_eq!(verdict, Verdict::Terminates, "{}", context());
+            assert_eq!(coverage, Coverage::Exhaustive, "{}", context());
+        }
+    }
+}
+
 /// 10,000 programs of each heuristic; the explorer and the small interpreter of effects agree.
 #[test]
 fn programs_of_the_paper_terminate() {
@@ -201,7 +218,7 @@ fn programs_stay_within_the_capabilities() {
             let generator = generator(capabilities.clone(), heuristic, 24);
             for index in 0..programs(100) {
                 let program = generator.generate(index).program;
-                if let Some(what) = crate::support::beyond(&program, &capabilities) {
+                if let Some(what) = beyond(&program, &capabilities) {
                     panic!("{name} {index}: {what}\n{}", print(&program));
                 }
             }
@@ -255,7 +272,7 @@ fn the_measure_of_capabilities_is_not_blind() {
         without.set(name, false).expect("a listed name is known");
         let mut programs = (0..500).map(|index| generator.generate(index).program);
         assert!(
-            programs.any(|program| crate::support::beyond(&program, &without).is_some()),
+            programs.any(|program| beyond(&program, &without).is_some()),
             "{name}"
         );
     }

@@ -35,8 +35,7 @@ pub enum Fault {
     Aborts,
 }
 
-/// How many messages there are from one fault to the next: about a thousand, and prime, so that a
-/// program with four messages is not hit at the same one each time.
+/// One message in so many is treated wrongly.
 const RATE: u32 = 1_000;
 
 /// The target.
