@@ -1,10 +1,10 @@
 //! What index i of a campaign means: which program, run how, how often. Decided by (seed, index)
 //! and the target's flavours alone, so a resumed campaign does what the first would have done.
 //!
-//! Most programs are run ten times and left behind. One in [`DWELL`] is small, made of few patterns
-//! with contention, and is run thousands of times, in batches: a race of two instructions wants
-//! repetitions of the right shape, not more shapes. Together the few dwellings take about as long as
-//! all the others.
+//! Most programs are run ten times and left behind. One in [`DWELL`] is a single gadget of the
+//! generator (processes that contend for a channel, ends that go away early; there are few shapes of
+//! these) and is run thousands of times, in batches: a race of two instructions wants repetitions of
+//! the right shape, not more shapes. Together the few dwellings take about as long as all the others.
 
 use std::time::Duration;
 
@@ -14,13 +14,11 @@ use strait_runtimes::{Flavour, Payload, Perturbation, RunOptions, Style};
 /// How often a program is run that is not dwelt upon.
 pub const REPETITIONS: u64 = 10;
 /// One program in so many is dwelt upon.
-const DWELL: u32 = 200;
+const DWELL: u32 = 100;
 /// How often such a program is run.
 const DWELLING: u64 = 16_000;
 /// Sizes of programs, in channel operations.
 const SIZES: [u32; 4] = [4, 8, 16, 24];
-/// Sizes of programs that are dwelt upon.
-const DWELLING_SIZES: [u32; 2] = [6, 9];
 /// How long nothing may move before a worker calls it a hang. Other work on the machine must not
 /// look like one.
 pub const PATIENCE: Duration = Duration::from_secs(8);
@@ -28,9 +26,9 @@ pub const PATIENCE: Duration = Duration::from_secs(8);
 /// How a program is made and run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recipe {
-    /// Is the program dwelt upon?
+    /// Is the program a gadget that is dwelt upon?
     pub dwells: bool,
-    /// Channel operations of the program, roughly.
+    /// Channel operations of the program, roughly, if it is not.
     pub size: u32,
     /// How it is run.
     pub options: RunOptions,
@@ -48,8 +46,7 @@ impl Recipe {
             flavours => flavours[stream.position(flavours.len())],
         };
         let dwells = stream.chance(1, DWELL);
-        let sizes = if dwells { &DWELLING_SIZES[..] } else { &SIZES[..] };
-        let size = sizes[stream.position(sizes.len())];
+        let size = SIZES[stream.position(SIZES.len())];
         let style = match stream.below(10) {
             _ if dwells => Style::Batched,
             0..=3 => Style::Plain,
@@ -80,10 +77,9 @@ impl Recipe {
         }
     }
 
-    /// All sizes that programs may have, and whether programs of that size are dwelt upon.
-    pub fn sizes() -> impl Iterator<Item = (bool, u32)> {
-        let dwelling = DWELLING_SIZES.into_iter().map(|size| (true, size));
-        SIZES.into_iter().map(|size| (false, size)).chain(dwelling)
+    /// All sizes that programs may have.
+    pub fn sizes() -> impl Iterator<Item = u32> {
+        SIZES.into_iter()
     }
 }
 

@@ -1,7 +1,7 @@
 //! From an index to a piece of work: the program, its plan, and how it is to be run.
 
 use strait_calculus::Program;
-use strait_generate::{Config, Explorer, Family, Generator, Heuristic, Rule, Weights};
+use strait_generate::{Config, Explorer, Generator, Heuristic};
 use strait_runtimes::{Flavour, Plan, RunOptions, lower};
 
 use crate::error::Error;
@@ -11,19 +11,6 @@ use crate::recipe::Recipe;
 /// States that a proof of termination may take. Candidates that need more are dropped, so this
 /// decides what an index means.
 const PROOF_STATES: u64 = 20_000;
-
-/// The weight of patterns beyond the paper in programs that are dwelt upon: they are the ones
-/// in which processes contend for a channel, and where ends go away early.
-const EMPHASIS: u32 = 30;
-
-fn weights(dwells: bool) -> Weights {
-    let mut weights = Heuristic::F.weights();
-    let extensions = Rule::ALL.into_iter().filter(|rule| rule.family() == Family::Extension);
-    for rule in extensions.filter(|_| dwells) {
-        weights.set(rule, EMPHASIS);
-    }
-    weights
-}
 
 /// A program that is to be run, and how.
 #[derive(Clone, Debug)]
@@ -51,7 +38,7 @@ pub struct Maker {
     seed: u64,
     flavours: Vec<Flavour>,
     /// One for each flavour and size.
-    generators: Vec<((Flavour, bool, u32), Generator)>,
+    generators: Vec<((Flavour, u32), Generator)>,
     prover: Explorer,
 }
 
@@ -60,12 +47,12 @@ impl Maker {
     pub fn new(seed: u64, lane: &Lane) -> Result<Maker, Error> {
         let mut generators = Vec::new();
         for (flavour, capabilities) in &lane.flavours {
-            for (dwells, size) in Recipe::sizes() {
-                let weights = weights(dwells);
+            for size in Recipe::sizes() {
+                let weights = Heuristic::F.weights();
                 let config = Config { weights, capabilities: capabilities.clone(), size };
                 let generator = Generator::new(seed, config)
                     .map_err(|source| Error::NoPrograms { target: lane.target.clone(), source })?;
-                generators.push(((*flavour, dwells, size), generator));
+                generators.push(((*flavour, size), generator));
             }
         }
         let flavours = lane.flavours.iter().map(|(flavour, _)| *flavour).collect();
@@ -76,11 +63,16 @@ impl Maker {
     /// The work of an index.
     pub fn make(&self, index: u64) -> Result<Work, Error> {
         let recipe = Recipe::of(self.seed, index, &self.flavours);
-        let key = (recipe.options.flavour, recipe.dwells, recipe.size);
+        let key = (recipe.options.flavour, recipe.size);
         let generator = self.generators.iter().find(|(known, _)| *known == key);
         let (_, generator) =
             generator.ok_or_else(|| Error::Bug { what: format!("no generator for {key:?}") })?;
-        let program = generator.generate_proved(index, &self.prover).program;
+        let generated = if recipe.dwells {
+            generator.gadget(index)
+        } else {
+            generator.generate_proved(index, &self.prover)
+        };
+        let program = generated.program;
         let plan = lower(&program)?;
         Ok(Work { index, program, plan, options: recipe.options })
     }
