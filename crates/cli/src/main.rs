@@ -59,7 +59,11 @@ enum Command {
 fn main() -> ExitCode {
     match strait_toolchain::entry(std::env::args_os()) {
         Entry::Person => {}
-        Entry::Worker(arguments) => return strait_fuzz::worker_main(&arguments),
+        Entry::Worker(arguments) => {
+            let input = std::io::stdin().lock();
+            let (output, complaints) = (std::io::stdout(), std::io::stderr());
+            return strait_fuzz::worker_main(&arguments, input, output, complaints);
+        }
         Entry::Done(code) => return code,
     }
     let cli: Cli = match settings::parse() {

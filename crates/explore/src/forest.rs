@@ -1,7 +1,6 @@
 //! Wakeup trees as in `wakeup.rs`, for steps of deterministic threads. All trees of a search live in
 //! one vector whose places are used again, so that planning a reversal allocates nothing.
 
-use crate::crew::Planned;
 use crate::threaded::Step;
 
 /// A place in the forest.
@@ -71,33 +70,6 @@ impl Forest {
         let (children, rest) = (branch.first_child, branch.next);
         self.free.push(list.0);
         (children, rest)
-    }
-
-    /// A copy of a list of branches.
-    pub(crate) fn export(&self, mut list: Place) -> Vec<Planned> {
-        let mut branches = Vec::new();
-        while !list.is_none() {
-            let branch = self.at(list);
-            let children = self.export(branch.first_child);
-            branches.push(Planned { step: branch.step.clone(), children });
-            list = branch.next;
-        }
-        branches
-    }
-
-    /// Plants a list of branches.
-    pub(crate) fn import(&mut self, branches: Vec<Planned>) -> Place {
-        let mut next = Place::NONE;
-        for Planned { step, children } in branches.into_iter().rev() {
-            let first_child = self.import(children);
-            next = self.plant(Branch { step, first_child, next });
-        }
-        next
-    }
-
-    /// Does the list have more than one branch?
-    pub(crate) fn has_several(&self, list: Place) -> bool {
-        !list.is_none() && !self.at(list).next.is_none()
     }
 
     /// Inserts a sequence (which is used up) to the right of a tree, unless exploring what is there

@@ -13,17 +13,14 @@
 //! A reversal is planned again for a later execution only if notdep has changed since.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
-use rustc_hash::FxHashMap;
-
-use crate::crew::{Crew, Planned, Prefix, Reply, Reversals, Task};
 use crate::forest::{Forest, Initial, Place, weak_initial};
 use crate::history::History;
 use crate::limits::{Limits, Meter};
 use crate::report::{Found, Report};
 use crate::system::ThreadId;
 use crate::threaded::{Accesses, Pick, Step, Threaded};
+use rustc_hash::FxHashMap;
 
 /// Explores one execution for each Mazurkiewicz trace of the system. The visitor sees each complete
 /// execution and its outcome; the search ends as if interrupted when it answers `false`.
@@ -34,101 +31,30 @@ pub fn optimal<S: Threaded>(
 ) -> Report<S::Outcome, Pick> {
     let mut search = Search::new(system);
     let mut meter = Meter::default();
-    search.run(limits, &mut meter, &mut visit, None);
+    loop {
+        let end = search.descend(limits, &mut meter);
+        if end == End::Interrupted {
+            break;
+        }
+        let go_on = search.conclude(end, &mut visit);
+        let executions = search.report.executions;
+        if let Some(progress) = limits.progress {
+            progress(executions);
+        }
+        if !search.backtrack() {
+            break;
+        }
+        if !go_on {
+            meter.bounded_by("stopped by the visitor");
+            break;
+        }
+        if meter.stops(limits, executions) || meter.fills(limits, search.bytes()) {
+            break;
+        }
+    }
     let mut report = search.report;
     report.coverage = meter.coverage();
     report
-}
-
-/// The same search on several operating system threads, each with systems of its own, all of which
-/// give the same numbers to the same threads and objects. The outcomes are the same, and nearly
-/// always the number of executions; the order of discovery is not.
-pub fn optimal_parallel<S: Threaded>(
-    make: &(impl Fn() -> S + Sync),
-    jobs: usize,
-    limits: &Limits<'_>,
-    visit: &(impl Fn(&S, &S::Outcome) -> bool + Sync),
-) -> Report<S::Outcome, Pick>
-where
-    S::Outcome: Send,
-{
-    let crew = Crew::default();
-    let total = Mutex::new((Report::new(), Meter::default()));
-    let team = Team { crew: &crew, make, visit, limits, total: &total };
-    std::thread::scope(|scope| {
-        for _ in 1..jobs.max(1) {
-            scope.spawn(|| {
-                while let Some(task) = crew.next() {
-                    team.explore(task);
-                }
-            });
-        }
-        team.explore_all();
-        crew.finish();
-    });
-    let (mut report, meter) = total.into_inner().unwrap_or_else(PoisonError::into_inner);
-    report.coverage = meter.coverage();
-    report
-}
-
-/// What the searches of a crew share.
-struct Team<'t, S: Threaded, M, V> {
-    crew: &'t Crew,
-    make: &'t M,
-    visit: &'t V,
-    limits: &'t Limits<'t>,
-    total: &'t Mutex<(Report<S::Outcome, Pick>, Meter)>,
-}
-
-/// What a search asks its team for: work for others, or work while it waits.
-trait Help {
-    fn crew(&self) -> &Crew;
-    fn explore_for(&self, task: Task);
-}
-
-impl<S: Threaded, M: Fn() -> S, V: Fn(&S, &S::Outcome) -> bool> Help for Team<'_, S, M, V> {
-    fn crew(&self) -> &Crew {
-        self.crew
-    }
-
-    fn explore_for(&self, task: Task) {
-        self.explore(task);
-    }
-}
-
-impl<S: Threaded, M: Fn() -> S, V: Fn(&S, &S::Outcome) -> bool> Team<'_, S, M, V> {
-    fn explore_all(&self) {
-        let mut system = (self.make)();
-        let mut search = Search::new(&mut system);
-        self.run(&mut search);
-    }
-
-    fn explore(&self, task: Task) {
-        let mut system = (self.make)();
-        let mut search = Search::new(&mut system);
-        let reply = task.reply.clone();
-        search.begin_task(task);
-        self.run(&mut search);
-        self.crew.answer(&reply, std::mem::take(&mut search.outbox));
-    }
-
-    fn run(&self, search: &mut Search<'_, S>) {
-        let mut meter = Meter::default();
-        let mut visit = |system: &S, outcome: &S::Outcome| (self.visit)(system, outcome);
-        search.run(self.limits, &mut meter, &mut visit, Some(self));
-        let report = std::mem::take(&mut search.report);
-        let mut total = self.total.lock().unwrap_or_else(PoisonError::into_inner);
-        let (all, meters) = &mut *total;
-        all.executions += report.executions;
-        all.transitions += report.transitions;
-        all.redundant += report.redundant;
-        for found in report.found {
-            if !all.found.iter().any(|known| known.outcome == found.outcome) {
-                all.found.push(found);
-            }
-        }
-        meters.also(meter);
-    }
 }
 
 /// How a descent ended.
@@ -153,14 +79,6 @@ struct Node {
     sleep: Range<usize>,
     /// Has notdep of the event made here changed since its reversals were planned?
     stale: bool,
-    /// Branches that others explore.
-    given: Vec<Step>,
-}
-
-/// A branch that somebody else explores.
-struct Donation {
-    depth: usize,
-    reply: Reply,
 }
 
 struct Search<'s, S: Threaded> {
@@ -176,11 +94,6 @@ struct Search<'s, S: Threaded> {
     outcome_bytes: usize,
     least: Vec<u32>,
     sequence: Vec<Step>,
-    /// Nodes below this depth belong to the giver of the task.
-    base: usize,
-    /// Reversals for those nodes.
-    outbox: Reversals,
-    donations: Vec<Donation>,
 }
 
 impl<'s, S: Threaded> Search<'s, S> {
@@ -190,7 +103,7 @@ impl<'s, S: Threaded> Search<'s, S> {
             system,
             history: History::default(),
             forest: Forest::default(),
-            nodes: vec![Node { tree: Place::NONE, sleep: 0..0, stale: true, given: Vec::new() }],
+            nodes: vec![Node { tree: Place::NONE, sleep: 0..0, stale: true }],
             sleepers: Vec::new(),
             fresh: 0,
             report: Report::new(),
@@ -198,143 +111,6 @@ impl<'s, S: Threaded> Search<'s, S> {
             outcome_bytes: 0,
             least: Vec::new(),
             sequence: Vec::new(),
-            base: 0,
-            outbox: Vec::new(),
-            donations: Vec::new(),
-        }
-    }
-
-    /// Explores until nothing is left or a limit is reached.
-    fn run(
-        &mut self,
-        limits: &Limits<'_>,
-        meter: &mut Meter,
-        visit: &mut impl FnMut(&S, &S::Outcome) -> bool,
-        team: Option<&dyn Help>,
-    ) {
-        loop {
-            let end = self.descend(limits, meter);
-            if end == End::Interrupted {
-                team.inspect(|team| team.crew().stop());
-                break;
-            }
-            let go_on = self.conclude(end, visit);
-            let executions = team.map_or(self.report.executions, |team| team.crew().count());
-            if let Some(progress) = limits.progress {
-                progress(executions);
-            }
-            if let Some(team) = team {
-                if team.crew().is_stopped() {
-                    break;
-                }
-                if team.crew().is_hungry() {
-                    self.give(team.crew());
-                }
-            }
-            if !self.backtrack(team) {
-                break;
-            }
-            if !go_on {
-                meter.bounded_by("stopped by the visitor");
-                team.inspect(|team| team.crew().stop());
-                break;
-            }
-            if meter.stops(limits, executions) || meter.fills(limits, self.bytes()) {
-                team.inspect(|team| team.crew().stop());
-                break;
-            }
-        }
-    }
-
-    /// Goes to the node of a task and makes the first step of its branch.
-    fn begin_task(&mut self, task: Task) {
-        for &pick in &task.picks {
-            self.perform(pick, Place::NONE);
-        }
-        self.sleepers.clear();
-        for (node, prefix) in self.nodes.iter_mut().zip(task.nodes) {
-            let start = self.sleepers.len();
-            self.sleepers.extend(prefix.sleep);
-            node.sleep = start..self.sleepers.len();
-            node.tree = self.forest.import(prefix.tree);
-            node.stale = false;
-        }
-        self.fresh = self.history.len();
-        self.base = self.nodes.len();
-        self.report.transitions = 0;
-        let children = self.forest.import(task.branch.children);
-        self.perform(task.branch.step.pick, children);
-    }
-
-    /// Gives the shallowest branch away, if another one is left.
-    fn give(&mut self, crew: &Crew) {
-        let leaf = self.nodes.len() - 1;
-        let planned = |&depth: &usize| !self.nodes[depth].tree.is_none();
-        let mut depths = (self.base..leaf).filter(planned);
-        let Some(depth) = depths.next() else { return };
-        let tree = self.nodes[depth].tree;
-        if depths.next().is_none() && !self.forest.has_several(tree) {
-            return;
-        }
-        let step = self.forest.step(tree).clone();
-        let (children, rest) = self.forest.take_first(tree);
-        let branch = Planned { step: step.clone(), children: self.forest.export(children) };
-        self.nodes[depth].tree = rest;
-        let mut nodes: Vec<Prefix> = self.nodes[..=depth]
-            .iter()
-            .map(|node| {
-                let asleep = self.sleepers[node.sleep.clone()].iter();
-                let sleep = asleep.chain(&node.given).cloned().collect();
-                Prefix { sleep, tree: self.forest.export(node.tree) }
-            })
-            .collect();
-        if let Some(last) = nodes.last_mut() {
-            last.sleep.push(self.history.events[depth].step.clone());
-        }
-        self.nodes[depth].given.push(step);
-        let picks = self.history.events[..depth].iter().map(|event| event.step.pick).collect();
-        let reply = Reply::default();
-        self.donations.push(Donation { depth, reply: reply.clone() });
-        crew.give(Task { picks, nodes, branch, reply });
-    }
-
-    /// Waits for a branch that was given away, and plans what came of it. Says whether to go on.
-    fn receive(&mut self, donation: &Donation, team: &dyn Help) -> bool {
-        loop {
-            match team.crew().answer_or_task(&donation.reply) {
-                None => return false,
-                Some(Err(task)) => team.explore_for(task),
-                Some(Ok(reversals)) => {
-                    for (depth, mut sequence) in reversals {
-                        // The step under exploration covers what begins with it.
-                        let current = self.history.events.get(depth).map(|event| &event.step);
-                        let covered = depth == donation.depth
-                            && current.is_some_and(|current| {
-                                weak_initial(current, sequence.iter()) != Initial::No
-                            });
-                        if !covered {
-                            self.insert(depth, &mut sequence);
-                        }
-                    }
-                    return true;
-                }
-            }
-        }
-    }
-
-    /// Plans a sequence at a node, unless something asleep, given away or planned covers it.
-    fn insert(&mut self, depth: usize, sequence: &mut Vec<Step>) {
-        let node = &mut self.nodes[depth];
-        let asleep = self.sleepers[node.sleep.clone()].iter().chain(&node.given);
-        let mut covers = asleep.map(|sleeper| weak_initial(sleeper, sequence.iter()));
-        if covers.any(|initial| initial != Initial::No) {
-            return;
-        }
-        let copy = (depth < self.base).then(|| sequence.clone());
-        if self.forest.insert(&mut node.tree, sequence)
-            && let Some(copy) = copy
-        {
-            self.outbox.push((depth, copy));
         }
     }
 
@@ -419,7 +195,7 @@ impl<'s, S: Threaded> Search<'s, S> {
             }
         }
         let sleep = start..self.sleepers.len();
-        self.nodes.push(Node { tree, sleep, stale: true, given: Vec::new() });
+        self.nodes.push(Node { tree, sleep, stale: true });
     }
 
     /// Takes up the outcome of an execution and plans its reversals.
@@ -528,39 +304,29 @@ impl<'s, S: Threaded> Search<'s, S> {
             }
         }
         self.sequence.push(step);
-        let mut sequence = std::mem::take(&mut self.sequence);
-        self.insert(overtaken, &mut sequence);
-        self.sequence = sequence;
+        let node = &mut self.nodes[overtaken];
+        let covered = self.sleepers[node.sleep.clone()]
+            .iter()
+            .any(|sleeper| weak_initial(sleeper, self.sequence.iter()) != Initial::No);
+        if !covered {
+            self.forest.insert(&mut node.tree, &mut self.sequence);
+        }
     }
 
     /// Goes back to the last node with something left to try and makes that step. Says whether
     /// there was one.
-    fn backtrack(&mut self, team: Option<&dyn Help>) -> bool {
+    fn backtrack(&mut self) -> bool {
         self.nodes.pop();
-        while self.nodes.len() > self.base {
-            let depth = self.nodes.len() - 1;
-            if self.nodes[depth].tree.is_none() {
-                let given = self.donations.iter().position(|donation| donation.depth == depth);
-                let donation = given.map(|index| self.donations.swap_remove(index));
-                match (team, donation) {
-                    (Some(team), Some(donation)) => {
-                        if !self.receive(&donation, team) {
-                            return false;
-                        }
-                    }
-                    _ => {
-                        self.nodes.pop();
-                    }
-                }
+        while let Some(node) = self.nodes.pop() {
+            if node.tree.is_none() {
                 continue;
             }
-            let Some(node) = self.nodes.pop() else { return false };
+            let depth = self.nodes.len();
             self.mark_stale(depth);
             self.sleepers.truncate(node.sleep.end);
             self.sleepers.push(self.history.events[depth].step.clone());
-            self.sleepers.extend(node.given);
-            let (tree, sleep) = (node.tree, node.sleep.start..self.sleepers.len());
-            self.nodes.push(Node { tree, sleep, stale: true, given: Vec::new() });
+            let (tree, sleep) = (node.tree, node.sleep.start..node.sleep.end + 1);
+            self.nodes.push(Node { tree, sleep, stale: true });
             self.history.truncate(depth);
             self.fresh = self.fresh.min(depth);
             self.system.restart();

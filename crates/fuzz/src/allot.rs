@@ -79,6 +79,7 @@ impl Queue {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init, reason = "sets of one interval")]
 mod tests {
     use super::*;
 

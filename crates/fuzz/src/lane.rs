@@ -4,7 +4,7 @@
 //! with the user's own tools.
 
 use std::ffi::OsString;
-use std::io::Write as _;
+use std::io::{BufRead, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -82,16 +82,22 @@ pub fn built_in_version(target: &TargetInfo) -> String {
     known.map_or(env!("CARGO_PKG_VERSION"), |(_, version)| version).to_owned()
 }
 
-/// What `main` does in a worker process: serves jobs until there are no more.
-pub fn worker_main(_arguments: &[OsString]) -> ExitCode {
+/// What `main` does in a worker process: serves jobs until there are no more. The arguments are those
+/// that the launcher gave, the rest is the process's own input and output.
+pub fn worker_main(
+    _arguments: &[OsString],
+    input: impl BufRead,
+    output: impl Write + Send,
+    mut complaints: impl Write,
+) -> ExitCode {
     let limits =
         Limits { cpu: None, address_space: Some(ADDRESS_SPACE), file_size: Some(FILE_SIZE) };
     if let Err(error) = limit_self(&limits) {
-        let _ = writeln!(std::io::stderr(), "{error}");
+        let _ = writeln!(complaints, "{error}");
         return ExitCode::from(2);
     }
     let open = |name: &str| target(name).ok().map(TargetInfo::runner);
-    match strait_runtimes::serve(std::io::stdin().lock(), std::io::stdout(), &open) {
+    match strait_runtimes::serve(input, output, &open) {
         Ok(_) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }

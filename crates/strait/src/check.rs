@@ -3,17 +3,17 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::panic::Location;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use strait_explore::{
-    Bounds, Coverage, Effort, Limits, Pick, Report, bounded, compact, optimal, optimal_parallel,
-    pct, random, replay, schedule_of, simplify,
+    Bounds, Coverage, Effort, Limits, Pick, Report, bounded, compact, optimal, pct, random, replay,
+    schedule_of, simplify,
 };
 
 use crate::erased::Erased;
 use crate::outcome::Outcome;
 use crate::report::{Failure, Found, Outcomes};
-use crate::rt::execution::{Execution, Program};
+use crate::rt::execution::Program;
 use crate::rt::features::Features;
 use crate::rt::memory::Model;
 use crate::rt::op::Place;
@@ -51,7 +51,6 @@ pub struct Builder {
     model: Model,
     strategy: Strategy,
     bounds: Bounds,
-    jobs: usize,
     executions: Option<u64>,
     length: Option<usize>,
     memory: Option<usize>,
@@ -64,7 +63,6 @@ impl Default for Builder {
             model: Model::default(),
             strategy: Strategy::Every,
             bounds: Bounds::default(),
-            jobs: 1,
             executions: None,
             length: Some(100_000),
             memory: None,
@@ -127,12 +125,6 @@ impl Builder {
     /// to come together.
     pub fn pct(mut self, executions: u64, depth: u32, seed: u64) -> Self {
         self.strategy = Strategy::Pct { executions, depth, seed };
-        self
-    }
-
-    /// On so many operating system threads.
-    pub fn jobs(mut self, jobs: usize) -> Self {
-        self.jobs = jobs.max(1);
         self
     }
 
@@ -368,12 +360,6 @@ impl Builder {
     ) -> (Report<Outcome<Erased>, Pick>, Features) {
         let limits = self.limits();
         let report = match self.strategy {
-            Strategy::Every if self.jobs > 1 => {
-                if let Some(done) = self.once_in_parallel(tested, go_on) {
-                    return done;
-                }
-                return Builder { jobs: 1, ..self.clone() }.once(tested, go_on);
-            }
             Strategy::Every => {
                 let mut execution = tested.execution();
                 let report = optimal(&mut execution, &limits, |execution, outcome| {
@@ -388,30 +374,6 @@ impl Builder {
             }
         };
         (picked(report), tested.wanted())
-    }
-
-    /// The search on several operating system threads; `None` if the program uses objects that were
-    /// made outside, which executions at the same time would share.
-    fn once_in_parallel(
-        &self,
-        tested: &Tested<Erased>,
-        go_on: Judge<'_>,
-    ) -> Option<(Report<Outcome<Erased>, Pick>, Features)> {
-        let seen = Mutex::new((Features::default(), false));
-        let maker = tested.maker();
-        let make = || maker.execution();
-        let visit = |execution: &Execution<Erased>, outcome: &Outcome<Erased>| {
-            let world = execution.world();
-            if world.features.lacks() || world.outside {
-                let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-                *seen = (seen.0.or(world.features), seen.1 || world.outside);
-                return false;
-            }
-            go_on(outcome)
-        };
-        let report = optimal_parallel(&make, self.jobs, &self.limits(), &visit);
-        let (features, outside) = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (!outside).then_some((report, features.or(tested.features)))
     }
 }
 

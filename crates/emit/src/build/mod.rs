@@ -67,8 +67,8 @@ impl Platform {
     pub fn known_versions(self) -> &'static [&'static str] {
         match self {
             Platform::Go => &[
-                "1.16.15", "1.17.13", "1.18.10", "1.19.13", "1.20.14", "1.21.0", "1.22.0", "1.23.0",
-                "1.24.0", "1.25.0", "1.26.0", "1.27.0",
+                "1.16.15", "1.17.13", "1.18.10", "1.19.13", "1.20.14", "1.21.0", "1.22.0",
+                "1.23.0", "1.24.0", "1.25.0", "1.26.0", "1.27.0",
             ],
             Platform::Kotlin => &[
                 "0.19", "0.22.5", "0.25.3", "0.26.0", "1.0.0", "1.3.0", "1.3.2", "1.3.3", "1.6.4",
@@ -156,8 +156,8 @@ impl Compiled {
         WorkerSpec::foreign(Path::new(&program), command.chain(numbers))
     }
 
-    /// Where sources and results are. It is removed when the value is dropped by
-    /// [`Compiled::remove`] only, since findings may want the sources.
+    /// Where sources and results are. They stay until [`Compiled::remove`], since a finding may
+    /// want the sources.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

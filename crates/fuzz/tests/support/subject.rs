@@ -14,7 +14,11 @@ use strait_toolchain::{Entry, Launcher, entry};
 fn main() -> ExitCode {
     match entry(std::env::args_os()) {
         Entry::Done(code) => return code,
-        Entry::Worker(arguments) => return strait_fuzz::worker_main(&arguments),
+        Entry::Worker(arguments) => {
+            let input = std::io::stdin().lock();
+            let (output, complaints) = (std::io::stdout(), std::io::stderr());
+            return strait_fuzz::worker_main(&arguments, input, output, complaints);
+        }
         Entry::Person => {}
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -88,10 +88,10 @@ pub fn extend(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) {
 }
 
 /// Puts one gadget that the target can take into an empty program: all of them are equally likely,
-/// but for the barest form of X-ABANDON, which gets a quarter of the programs.
+/// but for the barest form of X-ABANDON, which gets half of the programs.
 pub fn insert_any_gadget(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Option<()> {
     if is_possible(Rule::XAbandon, builder.capabilities)
-        && builder.stream.chance(1, 4)
+        && builder.stream.flip()
         && let Some(statements) = gadgets::bare_abandon(builder, draft)
     {
         draft.main().body.statements.extend(statements);

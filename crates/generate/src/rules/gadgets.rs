@@ -162,8 +162,12 @@ pub fn bare_abandon(builder: &mut Builder<'_>, draft: &mut Draft) -> Option<Vec<
     let most = if builder.capabilities.many_senders { CROWD } else { 1 };
     let senders = builder.stream.between(most.min(2), most.min(builder.processes_left()).max(1));
     let taken = u32::from(builder.stream.chance(1, 4));
-    let (channel, declaration) =
-        draft.channel(draw_capacity(&mut builder.stream, builder.capabilities));
+    // What is set up by the first message has most to lose.
+    let capacity = match builder.capabilities.unbounded && builder.stream.flip() {
+        true => Capacity::Unbounded,
+        false => draw_capacity(&mut builder.stream, builder.capabilities),
+    };
+    let (channel, declaration) = draft.channel(capacity);
     let each = builder.stream.between(1, 2);
     let mut bodies: Vec<Body> = (0..senders).map(|_| puts(draft, channel, each)).collect();
     let mut receiver = gets(channel, taken);

@@ -271,9 +271,6 @@ fn the_measure_of_capabilities_is_not_blind() {
         let mut without = Capabilities::all();
         without.set(name, false).expect("a listed name is known");
         let mut programs = (0..500).map(|index| generator.generate(index).program);
-        assert!(
-            programs.any(|program| beyond(&program, &without).is_some()),
-            "{name}"
-        );
+        assert!(programs.any(|program| beyond(&program, &without).is_some()), "{name}");
     }
 }

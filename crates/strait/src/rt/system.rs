@@ -4,7 +4,6 @@
 use std::cell::Cell;
 use std::fmt::Debug;
 use std::hash::Hash;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use smallvec::SmallVec;
 use strait_explore::{Access, EventId, Pick, System, ThreadId, Threaded};
@@ -76,37 +75,6 @@ impl<T: 'static> Tested<T> {
             Execution::new(program, self.names.clone(), self.model, number, self.place);
         execution.world_mut().features = self.features;
         execution
-    }
-}
-
-/// Makes executions of a program on any operating system thread.
-pub(crate) struct Maker<T> {
-    program: Program<T>,
-    model: Model,
-    features: Features,
-    place: Place,
-    names: Names,
-    number: AtomicU32,
-}
-
-impl<T: 'static> Maker<T> {
-    /// An execution that has not begun.
-    pub(crate) fn execution(&self) -> Execution<T> {
-        let number = self.number.fetch_add(1, Ordering::Relaxed);
-        let (program, names) = (self.program.clone(), self.names.clone());
-        let mut execution = Execution::new(program, names, self.model, number, self.place);
-        execution.world_mut().features = self.features;
-        execution
-    }
-}
-
-impl<T: 'static> Tested<T> {
-    /// Makes executions of this program elsewhere, with the same numbers for the same things.
-    pub(crate) fn maker(&self) -> Maker<T> {
-        let Tested { program, model, features, place, names, .. } = self;
-        let (program, names) = (program.clone(), names.clone());
-        let (model, features, place) = (*model, *features, *place);
-        Maker { program, model, features, place, names, number: AtomicU32::new(0) }
     }
 }
 

@@ -115,22 +115,3 @@ fn each_order_of_lock_holders_is_one_execution() {
         assert_eq!((outcomes.executions, outcomes.found.len()), (expected, expected as usize));
     }
 }
-
-#[test]
-fn several_jobs_find_the_same() {
-    for jobs in [2, 3] {
-        for threads in [3, 4] {
-            let alone = Builder::new().outcomes(move || lost(threads));
-            let outcomes = Builder::new().jobs(jobs).outcomes(move || lost(threads));
-            assert!(outcomes.is_exhaustive());
-            assert_eq!(outcomes.values().len(), threads);
-            assert_eq!(outcomes.executions, alone.executions, "{} in vain", outcomes.redundant);
-        }
-    }
-    static OUTSIDE: AtomicUsize = AtomicUsize::new_static(0);
-    let shared = Builder::new().jobs(2).outcomes(|| {
-        let other = thread::spawn(|| OUTSIDE.fetch_add(1, Ordering::SeqCst));
-        OUTSIDE.load(Ordering::SeqCst) + other.join().unwrap()
-    });
-    assert_eq!((shared.executions, shared.values().len()), (2, 2));
-}

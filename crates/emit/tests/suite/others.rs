@@ -1,14 +1,12 @@
 //! Crystal, Rust, Flix and core.async: what is emitted compiles and runs, where they are here.
 
-mod support;
-
+use crate::support::{
+    assert_finished, interpret, launcher, programs, run_compiled, run_worker, toolchain,
+};
 use strait_calculus::Program;
 use strait_emit::{Compilation, Era, Language, Platform, batch};
 use strait_runtimes::{RunOptions, Style};
 use strait_toolchain::{Cache, Cargo, Dependency, Harness, WorkerSpec};
-use support::{
-    assert_finished, interpret, launcher, programs, run_compiled, run_worker, toolchain,
-};
 
 #[test]
 fn crystal() {

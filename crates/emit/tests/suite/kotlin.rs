@@ -1,11 +1,9 @@
 //! Kotlin: interpreted and compiled, and the stack overflow of kotlinx.coroutines issue 504.
 
-mod support;
-
+use crate::support::{assert_finished, interpret, programs, run_compiled, toolchain, workshop};
 use strait_calculus::Program;
 use strait_emit::{Compilation, Missing, Platform, Toolchain, stack_overflow};
 use strait_runtimes::{Ended, RunOptions, Style};
-use support::{assert_finished, interpret, programs, run_compiled, toolchain, workshop};
 
 #[test]
 fn the_newest_version_interprets_and_compiles() {
@@ -58,7 +56,9 @@ fn a_version_that_is_not_there_is_one_clear_sentence() {
                 "{said}"
             );
         }
-        Err(Missing::Offline { .. }) => support::skipped("unknown versions: there is no network"),
+        Err(Missing::Offline { .. }) => {
+            crate::support::skipped("unknown versions: there is no network")
+        }
         other => panic!("{other:?}"),
     }
 }

@@ -79,11 +79,11 @@ fn written(language: Language) -> String {
 #[test]
 fn every_statement_in_every_language() {
     let files = [
-        (Language::Go, expect_file!["snapshots/go.txt"]),
-        (Language::Kotlin, expect_file!["snapshots/kotlin.txt"]),
-        (Language::Crystal, expect_file!["snapshots/crystal.txt"]),
-        (Language::Flix, expect_file!["snapshots/flix.txt"]),
-        (Language::Rust, expect_file!["snapshots/rust.txt"]),
+        (Language::Go, expect_file!["../snapshots/go.txt"]),
+        (Language::Kotlin, expect_file!["../snapshots/kotlin.txt"]),
+        (Language::Crystal, expect_file!["../snapshots/crystal.txt"]),
+        (Language::Flix, expect_file!["../snapshots/flix.txt"]),
+        (Language::Rust, expect_file!["../snapshots/rust.txt"]),
     ];
     for (language, file) in files {
         file.assert_eq(&written(language));

@@ -1,13 +1,13 @@
 //! Go: what is emitted compiles and runs, compiled and interpreted, and a hang is told.
 
-mod support;
-
 use std::time::Duration;
 
+use crate::support::{
+    assert_finished, interpret, programs, run_compiled, skipped, toolchain, workshop,
+};
 use strait_calculus::Program;
 use strait_emit::{Compilation, Language, Missing, Platform, Toolchain};
 use strait_runtimes::{Ended, RunOptions, Style};
-use support::{assert_finished, interpret, programs, run_compiled, skipped, toolchain, workshop};
 
 #[test]
 fn a_batch_of_hundreds_compiles_and_every_record_has_a_schedule() {
@@ -63,7 +63,7 @@ fn what_a_person_gets_can_be_built_and_says_what_it_saw() {
         .arguments(["run", "main.go"])
         .directory(folder.path())
         .variable("GOFLAGS", "");
-    let finished = strait_toolchain::run(&support::launcher(), &spec).expect("go starts");
+    let finished = strait_toolchain::run(&crate::support::launcher(), &spec).expect("go starts");
     assert_eq!(finished.stdout.text(), "finished main=r7,o7\n", "{}", finished.stderr.text());
 }
 
