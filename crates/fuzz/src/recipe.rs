@@ -53,8 +53,12 @@ impl Recipe {
             4..=7 => Style::Batched,
             _ => Style::Barrier,
         };
-        let payload = [Payload::Plain, Payload::Boxed, Payload::Counted][stream.position(3)];
+        // Messages that own memory show more when a channel is dwelt upon, and spins of our own
+        // between two operations only widen what should be narrow.
+        let payloads = [Payload::Boxed, Payload::Counted, Payload::Plain];
+        let payload = payloads[stream.position(if dwells { 2 } else { 3 })];
         let perturbation = match stream.below(4) {
+            0 | 1 if dwells => Perturbation::None,
             0 => Perturbation::None,
             1 | 2 => Perturbation::Light,
             _ if dwells => Perturbation::Light,
