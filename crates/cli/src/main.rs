@@ -27,20 +27,23 @@ struct Cli {
     global: Global,
 }
 
+/// The heading of what every subcommand understands.
+const EVERYWHERE: &str = "Everywhere";
+
 /// What every subcommand understands.
 #[derive(Args)]
 struct Global {
     /// Print one JSON document on stdout and nothing else there
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     json: bool,
     /// Print results only
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = EVERYWHERE)]
     quiet: bool,
     /// Print more; twice for even more
-    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    #[arg(long, short, global = true, action = clap::ArgAction::Count, help_heading = EVERYWHERE)]
     verbose: u8,
     /// When to use colours
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = EVERYWHERE)]
     color: Color,
 }
 

@@ -99,7 +99,13 @@ impl Ui {
 
     /// Says why a subcommand failed.
     pub fn failure(&self, error: &anyhow::Error) {
-        let text = format!("{error:#}");
+        let mut text = error.to_string();
+        for cause in error.chain().skip(1).map(ToString::to_string) {
+            // Many messages quote their cause already.
+            if !text.contains(&cause) {
+                text = format!("{text}: {cause}");
+            }
+        }
         // Diagnostics about a program come with their own heading.
         let heading = if text.starts_with("error: ") { "" } else { "error: " };
         say(format!("{heading}{}", text.trim_end()));
