@@ -333,6 +333,11 @@ fn package(target: &TargetInfo) -> Result<&'static str, Error> {
     })
 }
 
+/// Is what the user wrote the name of a target, a version, a range? Nothing is built for the answer.
+pub fn check_targets(asked: &[String]) -> Result<(), Error> {
+    asked.iter().try_for_each(|text| parse(text).map(drop))
+}
+
 /// Languages write `0.19` where crates write `0.19.0`.
 fn loose_version(text: &str) -> Option<Version> {
     Version::parse(text).or_else(|_| Version::parse(&format!("{text}.0"))).ok()

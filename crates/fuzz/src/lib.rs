@@ -24,7 +24,7 @@ pub use counters::Counters;
 pub use error::Error;
 pub use evidence::{Evidence, Mischief, evidence};
 pub use judge::{Fault, Judgement, Suspicion, judge};
-pub use lane::{Lane, Lanes, built_in_version, worker_main};
+pub use lane::{Lane, Lanes, built_in_version, check_targets, worker_main};
 pub use recipe::{REPETITIONS, Recipe};
 pub use reduce::{Reduced, Reducer, keep};
 pub use replay::{Exhibit, Rerun};

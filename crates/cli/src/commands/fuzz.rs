@@ -8,7 +8,9 @@ use std::time::{Duration, Instant, SystemTime};
 use anyhow::{Context, bail};
 use clap::Args;
 use strait_findings::{Discovery, Recorded, Recovery, Store, report};
-use strait_fuzz::{Begun, Bounds, Campaign, Counters, Lane, Lanes, Request, begin};
+use strait_fuzz::{
+    Begun, Bounds, Campaign, Counters, Error, Lane, Lanes, Request, begin, check_targets,
+};
 use strait_toolchain::Launcher;
 
 use crate::commands::fuzz_summary::Summary;
@@ -65,6 +67,11 @@ impl FuzzArgs {
     pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
         let stop = interrupt::flag_for(ui)?;
         let launcher = Launcher::this_program()?;
+        // What is wrong with the command line is said before a folder is made for it.
+        check_targets(&self.targets)?;
+        if self.resume && !self.out.exists() {
+            return Err(Error::NothingToResume { folder: self.out.clone() }.into());
+        }
         let mut store = Store::open(&self.out)?;
         tell_recovery(ui, store.recovery());
         let begun = begin(&mut store, &self.out, &self.request(), some_seed())?;
