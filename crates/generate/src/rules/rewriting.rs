@@ -4,9 +4,10 @@
 
 use smallvec::SmallVec;
 use strait_calculus::VarId;
-use strait_calculus::ast::{Block, Capacity, Case, CaseOp, Stmt, StmtKind, Type};
+use strait_calculus::ast::{Block, Capacity, Case, CaseOp, Expr, Stmt, StmtKind, Type};
 
 use super::{Builder, REWRITTEN_DEPTH};
+use crate::capabilities::Capabilities;
 use crate::draft::Draft;
 use crate::rule::Rule;
 use crate::statements as make;
@@ -315,5 +316,26 @@ pub fn merge(builder: &mut Builder<'_>, draft: &mut Draft) -> Option<()> {
     body.statements.retain(
         |statement| !matches!(&statement.kind, StmtKind::NewChannel { var, .. } if *var == merged),
     );
-    Some(())
+    let mut fits = true;
+    walk::for_each_statement(body, &mut |statement| {
+        if let StmtKind::Select { cases, .. } = &statement.kind {
+            fits &= select_fits(builder.capabilities, cases, kept);
+        }
+    });
+    fits.then_some(())
+}
+
+/// Can the target take a select with these cases on one channel?
+fn select_fits(capabilities: &Capabilities, cases: &[Case], channel: VarId) -> bool {
+    let on_channel = |expression: &Expr| as_variable(expression) == Some(channel);
+    let (mut puts, mut gets) = (0, 0);
+    for case in cases {
+        match &case.op {
+            CaseOp::Put { channel, .. } => puts += u32::from(on_channel(channel)),
+            CaseOp::Get { channel, .. } => gets += u32::from(on_channel(channel)),
+            CaseOp::Timeout => {}
+        }
+    }
+    (capabilities.same_channel_twice || (puts < 2 && gets < 2))
+        && (capabilities.put_and_get_in_select || puts == 0 || gets == 0)
 }

@@ -259,6 +259,28 @@ fn every_put_sends_its_own_integer() {
     }
 }
 
+/// Merging two channels brings cases of one select together.
+#[test]
+fn merged_channels_stay_within_the_capabilities() {
+    let explorer = Explorer { max_states: 20_000 };
+    for name in ["put-and-get-in-select", "same-channel-twice"] {
+        let mut capabilities = Capabilities::all();
+        capabilities.set(name, false).expect("a listed name is known");
+        let mut weights = Heuristic::A.weights();
+        weights.set(Rule::XMerge, 1_000);
+        let config = Config { weights, capabilities: capabilities.clone(), size: 12 };
+        let generator = Generator::new(11, config).expect("the setting is right");
+        let mut merged = 0;
+        for index in 0..programs(400) {
+            let generated = generator.generate_proved(index, &explorer);
+            merged += generated.proofs.accepted;
+            let what = beyond(&generated.program, &capabilities);
+            assert_eq!(what, None, "{name}, index {index}\n{}", print(&generated.program));
+        }
+        assert!(merged > 0, "nothing was merged");
+    }
+}
+
 /// The measure used above finds every feature that is not allowed.
 #[test]
 fn the_measure_of_capabilities_is_not_blind() {
