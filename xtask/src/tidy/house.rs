@@ -65,15 +65,9 @@ impl House {
         self.files.iter()
     }
 
-    /// The Rust files of the crates and of xtask. What lies in a folder `embedded` is text that goes
-    /// into the programs Strait writes, and follows their customs.
+    /// The Rust files of the crates and of xtask.
     pub fn rust_files(&self) -> impl Iterator<Item = &File> {
-        let ours = |file: &&File| file.is_in("crates") || file.is_in("xtask");
-        let is_embedded = |file: &&File| file.path.split('/').any(|part| part == "embedded");
-        self.files()
-            .filter(|file| file.is_rust())
-            .filter(ours)
-            .filter(move |file| !is_embedded(file))
+        self.files().filter(|file| file.is_rust() && (file.is_in("crates") || file.is_in("xtask")))
     }
 
     /// The file at this path.

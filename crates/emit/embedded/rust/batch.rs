@@ -1,3 +1,6 @@
+//! The `main` of many programs in one: runs each several times and reports in the words of
+//! `strait-runtimes`. Goes behind the programs and `record.rs`.
+
 /// Runs every program several times and reports what was seen.
 /// Arguments: how often, patience in milliseconds, the first program.
 fn main() {

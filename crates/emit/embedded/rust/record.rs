@@ -1,3 +1,5 @@
+//! Channels, and the part that remembers what processes saw. Goes before the programs.
+
 use std::fmt::Write;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};

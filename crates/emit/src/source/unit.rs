@@ -28,6 +28,14 @@ const RUST_RECORD: &str = include_str!("../../embedded/rust/record.rs");
 const RUST_ONCE: &str = include_str!("../../embedded/rust/once.rs");
 const RUST_BATCH: &str = include_str!("../../embedded/rust/batch.rs");
 
+/// An embedded file of Rust without the lines that say what it is: these may stand only at the
+/// beginning of a file, and it goes into the middle of one.
+fn body(text: &str) -> &str {
+    let heading = text.lines().take_while(|line| line.starts_with("//!"));
+    let length: usize = heading.map(|line| line.len() + 1).sum();
+    text[length..].trim_start()
+}
+
 /// Programs of a batch with their functions.
 type Written<'a> = [(Cow<'a, Program>, String)];
 
@@ -162,8 +170,9 @@ fn kotlin_file(era: Era, functions: &str, parts: &[&str]) -> String {
 }
 
 fn rust_file(functions: &str, main: &str) -> String {
-    let (head, rest) = RUST_RECORD.split_once("\n/// Both ends").unwrap_or((RUST_RECORD, ""));
-    format!("{head}\n{functions}\n{main}\n/// Both ends{rest}")
+    let record = body(RUST_RECORD);
+    let (head, rest) = record.split_once("\n/// Both ends").unwrap_or((record, ""));
+    format!("{head}\n{functions}\n{}\n/// Both ends{rest}", body(main))
 }
 
 fn flix_main(functions: &str, names: &[String]) -> String {
