@@ -1,0 +1,111 @@
+//! The user's own `go`, as it answers in one folder: which version it is there, and where its
+//! sources are. Settings stay the user's; what Strait adds is added to single commands.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use serde::Deserialize;
+use strait_toolchain::{Finished, Launcher, Spec, run};
+
+use crate::error::Error;
+
+/// The `go` that serves a folder.
+#[derive(Clone, Debug)]
+pub struct Go {
+    launcher: Launcher,
+    directory: PathBuf,
+    cancel: Option<Arc<AtomicBool>>,
+    answer: Answer,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Answer {
+    #[serde(rename = "GOVERSION")]
+    version: String,
+    #[serde(rename = "GOROOT")]
+    root: PathBuf,
+    /// The module's `go.mod`: empty outside modules in old versions, the null device in others.
+    #[serde(rename = "GOMOD")]
+    module: PathBuf,
+}
+
+impl Go {
+    /// Asks `go` in the folder. A module may ask for a toolchain of its own, which `go` then brings.
+    pub fn find(launcher: &Launcher, directory: &Path) -> Result<Self, Error> {
+        let answer =
+            Answer { version: String::new(), root: PathBuf::new(), module: PathBuf::new() };
+        let mut go = Go {
+            launcher: launcher.clone(),
+            directory: directory.to_owned(),
+            cancel: None,
+            answer,
+        };
+        let arguments = ["env", "-json", "GOVERSION", "GOROOT", "GOMOD"];
+        let finished = go.run(go.spec(arguments))?;
+        let answer = serde_json::from_str(&finished.stdout.text());
+        go.answer = match answer {
+            Ok(answer) if finished.end.is_success() => answer,
+            _ => return Err(go.failure(&arguments.join(" "), &finished)),
+        };
+        Ok(go)
+    }
+
+    /// A flag that ends whatever `go` is doing.
+    pub fn cancelled_by(mut self, flag: Arc<AtomicBool>) -> Self {
+        self.cancel = Some(flag);
+        self
+    }
+
+    /// Its version, such as `1.26.8`.
+    pub fn version(&self) -> &str {
+        self.answer.version.strip_prefix("go").unwrap_or(&self.answer.version)
+    }
+
+    /// Its GOROOT.
+    pub fn root(&self) -> &Path {
+        &self.answer.root
+    }
+
+    /// The folder of the module, if the folder belongs to one.
+    pub fn module(&self) -> Option<&Path> {
+        let file = &self.answer.module;
+        file.ends_with("go.mod").then(|| file.parent()).flatten()
+    }
+
+    /// Where it runs.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Who starts its processes.
+    pub fn launcher(&self) -> &Launcher {
+        &self.launcher
+    }
+
+    /// A command of `go` in its folder, to which limits and variables can be added.
+    pub fn spec(&self, arguments: impl IntoIterator<Item = impl AsRef<std::ffi::OsStr>>) -> Spec {
+        let spec = Spec::new("go").arguments(arguments).directory(&self.directory).keep(1 << 20);
+        match &self.cancel {
+            Some(flag) => spec.cancel(Arc::clone(flag)),
+            None => spec,
+        }
+    }
+
+    /// Runs such a command to its end. That it fails is no error here.
+    pub fn run(&self, spec: Spec) -> Result<Finished, Error> {
+        run(&self.launcher, &spec).map_err(|error| match error {
+            strait_toolchain::Error::CannotStart { .. } => Error::NotInstalled,
+            other => other.into(),
+        })
+    }
+
+    /// The error for a command that had to succeed.
+    pub fn failure(&self, command: &str, finished: &Finished) -> Error {
+        Error::Fails {
+            command: command.to_owned(),
+            directory: self.directory.clone(),
+            said: finished.stderr.last_lines(3).replace('\n', " "),
+        }
+    }
+}
