@@ -60,7 +60,7 @@ impl Cache {
 
     /// Waits until nobody else holds the lock. It is released when the file is dropped, also by
     /// `kill -9`.
-    pub(crate) fn lock(&self, name: &str, cancel: Option<&Arc<AtomicBool>>) -> Result<Lock, Error> {
+    pub fn lock(&self, name: &str, cancel: Option<&Arc<AtomicBool>>) -> Result<Lock, Error> {
         let path = self.folder("locks")?.join(name);
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
         let file = file.map_err(failed("open", &path))?;
@@ -82,7 +82,7 @@ impl Cache {
 /// A lock that is released when dropped. To close the file is not enough: a child that another thread
 /// is just starting has the file as well, until it becomes its program.
 #[derive(Debug)]
-pub(crate) struct Lock(File);
+pub struct Lock(File);
 
 impl Drop for Lock {
     fn drop(&mut self) {

@@ -23,7 +23,7 @@ mod supervisor;
 mod versions;
 mod worker;
 
-pub use cache::{CACHE_VARIABLE, Cache};
+pub use cache::{CACHE_VARIABLE, Cache, Lock};
 pub use capture::Captured;
 pub use cargo::Cargo;
 pub use child::{Finished, Spec, run};

@@ -3,13 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use strait_toolchain::{Error, Spec};
+use strait_toolchain::{End, Error, Finished, Spec};
 
 use super::missing::{Missing, is_offline};
 use super::workshop::{Workshop, failed, key};
 
 const NEXT: &str =
     "install Maven (https://maven.apache.org, or the package `maven`), or put its folder into PATH";
+
+/// How often `mvn` is asked before its answer is believed.
+const TRIES: u32 = 3;
 
 /// A jar: group, artifact, version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,32 +65,75 @@ pub(super) fn class_path(
     let folder = workshop.folder(&name, |folder| {
         let file = folder.join("pom.xml");
         fs::write(&file, &pom).map_err(failed("write", &file))?;
-        let spec = Spec::new("mvn")
-            .arguments(["-B", "-ntp", "-f", "pom.xml", "dependency:build-classpath"])
-            .arguments(["-Dmdep.outputFile=classpath.txt", "-Dmdep.includeScope=runtime"])
-            .directory(folder);
-        let finished = workshop.run(spec).map_err(not_installed)?;
-        if finished.end.is_success() && read_class_path(folder).is_some() {
-            return Ok(());
-        }
-        let text = finished.stdout.text();
-        let complaints: Vec<&str> =
-            text.lines().filter(|line| line.starts_with("[ERROR]")).take(2).collect();
-        let said = format!("mvn says: {}", complaints.join(" "));
-        if text.contains("Could not find artifact") || text.contains("was not found in") {
-            return Err(Missing::NoSuchVersion { what, version: version.clone(), list, said });
-        }
-        if is_offline(&text) || text.contains("Could not transfer") {
-            let tool = "mvn";
-            return Err(Missing::Offline { what, version: version.clone(), tool, said });
-        }
-        let command = "mvn dependency:build-classpath".to_owned();
-        Err(Missing::Broken { tool: "mvn", command, said })
+        resolve(workshop, folder, |finished| complaint(what, &version, list, finished))
     })?;
     read_class_path(&folder).ok_or_else(|| {
         let source = std::io::Error::other("it names jars that are not there");
         failed("read", &folder.join("classpath.txt"))(source)
     })
+}
+
+/// Lets `mvn` write the class path. Two at once spoil each other's downloads (it says that a jar is
+/// broken or nothing at all), so there is one at a time; and since others on the machine do not know
+/// our lock, and networks fail, it gets a second and a third chance.
+fn resolve(
+    workshop: &Workshop,
+    folder: &Path,
+    complaint: impl Fn(&Finished) -> Missing,
+) -> Result<(), Missing> {
+    let _alone = workshop.lock("maven")?;
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        // What failed before is remembered in the local repository unless an update is asked for.
+        let update: &[&str] = if tries > 1 { &["-U"] } else { &[] };
+        let spec = Spec::new("mvn")
+            .arguments(["-B", "-ntp", "-f", "pom.xml", "dependency:build-classpath"])
+            .arguments(["-Dmdep.outputFile=classpath.txt", "-Dmdep.includeScope=runtime"])
+            .arguments(update)
+            .directory(folder);
+        let finished = workshop.run(spec).map_err(not_installed)?;
+        if finished.end.is_success() && read_class_path(folder).is_some() {
+            return Ok(());
+        }
+        let missing = complaint(&finished);
+        let is_remembered = finished.stdout.text().contains("previous attempt");
+        let is_final = matches!(missing, Missing::NoSuchVersion { .. }) && !is_remembered;
+        if is_final || tries == TRIES || finished.end == End::Stopped {
+            return Err(missing);
+        }
+    }
+}
+
+/// What it means that `mvn` did not find jars.
+fn complaint(
+    what: &'static str,
+    version: &str,
+    list: &'static str,
+    finished: &Finished,
+) -> Missing {
+    let (tool, version) = ("mvn", version.to_owned());
+    let text = finished.stdout.text();
+    let said = said_by(finished);
+    if text.contains("Could not find artifact") || text.contains("was not found in") {
+        return Missing::NoSuchVersion { what, version, list, said };
+    }
+    if is_offline(&text) || text.contains("Could not transfer") {
+        return Missing::Offline { what, version, tool, said };
+    }
+    Missing::Broken { tool, command: "mvn dependency:build-classpath".to_owned(), said }
+}
+
+/// Its first errors; if there are none, how it ended and its last words.
+fn said_by(finished: &Finished) -> String {
+    let text = finished.stdout.text();
+    let errors: Vec<&str> =
+        text.lines().filter(|line| line.starts_with("[ERROR]")).take(2).collect();
+    if !errors.is_empty() {
+        return format!("mvn says: {}", errors.join(" "));
+    }
+    let last = format!("{} {}", finished.stdout.last_lines(3), finished.stderr.last_lines(3));
+    format!("mvn ends with {}: {}", finished.end, last.replace('\n', " "))
 }
 
 /// The class path that was written down, if all its jars are there.

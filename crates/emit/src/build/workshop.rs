@@ -1,12 +1,13 @@
 //! What every build needs: somebody to start programs, and a place to keep what was made.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use strait_toolchain::{Cache, Finished, Launcher, Spec, run};
+use strait_toolchain::{Cache, Finished, Launcher, Lock, Spec, run};
 
 use super::missing::Missing;
 
@@ -62,19 +63,33 @@ impl Workshop {
         run(&self.launcher, &spec.wall(PATIENCE).keep(KEEP))
     }
 
+    /// Waits until nobody else uses a tool that is not made for two users at once.
+    pub(crate) fn lock(&self, tool: &str) -> Result<Lock, strait_toolchain::Error> {
+        self.cache.lock(tool, self.cancel.as_ref())
+    }
+
     /// The place of a thing in the cache, whether it is there or not.
     pub(crate) fn place(&self, name: &str) -> PathBuf {
         self.cache.root().join("languages").join(name)
     }
 
-    /// A new folder next to `place` that nobody else writes to.
+    /// A new folder next to `place` that nobody else writes to: not another process, nor another
+    /// workshop in this one.
     pub(crate) fn scratch(&self, place: &Path) -> Result<PathBuf, Missing> {
-        let number = self.count.fetch_add(1, Ordering::Relaxed);
-        let mut name = place.file_name().unwrap_or_default().to_os_string();
-        name.push(format!(".{}-{number}.incomplete", std::process::id()));
-        let folder = place.with_file_name(name);
-        fs::create_dir_all(&folder).map_err(failed("make", &folder))?;
-        Ok(folder)
+        if let Some(parent) = place.parent() {
+            fs::create_dir_all(parent).map_err(failed("make", parent))?;
+        }
+        loop {
+            let number = self.count.fetch_add(1, Ordering::Relaxed);
+            let mut name = place.file_name().unwrap_or_default().to_os_string();
+            name.push(format!(".{}-{number}.incomplete", std::process::id()));
+            let folder = place.with_file_name(name);
+            match fs::create_dir(&folder) {
+                Ok(()) => return Ok(folder),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed("make", &folder)(error)),
+            }
+        }
     }
 
     /// Makes a folder by `make`, unless it is there. It appears under its name only when it is
@@ -133,4 +148,19 @@ pub(crate) fn key<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
     format!("{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_workshops_of_one_cache_never_share_a_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let workshop = || Workshop::new(Launcher::of("strait"), Cache::at(folder.path()));
+        let (one, other) = (workshop(), workshop());
+        let place = one.place("thing");
+        let scratch = one.scratch(&place).expect("made");
+        assert_ne!(scratch, other.scratch(&place).expect("made"));
+    }
 }
