@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use strait_calculus::ast::{Block, CaseOp, ExprKind, Stmt, StmtKind};
-use strait_calculus::{Event, Explainer, Explanation, FuncId, Observation, Program, Seen, VarId};
+use strait_calculus::{Event, Explainer, Explanation, Observation, Program, Seen};
+
+use crate::sent::Sent;
 
 /// States that a smaller observation may take to be refuted.
 const STATES: usize = 20_000;
@@ -123,136 +124,48 @@ fn core(explainer: &Explainer, observation: &Observation) -> Observation {
     core
 }
 
-/// The constants that a program sends, in the order they are written, and who sends them.
-struct Sent {
-    /// Value, channel, block: two of the same channel and block are sent in their order.
-    puts: Vec<(i64, (FuncId, VarId), usize)>,
-    /// Whether there is a put whose value is computed, or which may run more than once.
-    is_open: bool,
-}
-
-impl Sent {
-    fn of(program: &Program) -> Sent {
-        let mut sent = Sent { puts: Vec::new(), is_open: false };
-        let mut blocks = 0;
-        for function in program.functions.indices() {
-            let body = &program.functions[function].body;
-            sent.block(function, body, function != program.main, &mut blocks);
-        }
-        sent
-    }
-
-    fn block(&mut self, function: FuncId, block: &Block, repeats: bool, blocks: &mut usize) {
-        let number = *blocks;
-        *blocks += 1;
-        for statement in &block.statements {
-            self.statement(function, statement, number, repeats, blocks);
-        }
-    }
-
-    fn statement(
-        &mut self,
-        function: FuncId,
-        statement: &Stmt,
-        block: usize,
-        repeats: bool,
-        blocks: &mut usize,
-    ) {
-        let mut put = |channel: &ExprKind, value: &ExprKind, block: usize| match (channel, value) {
-            (ExprKind::Var(var), ExprKind::Int(value)) => {
-                self.puts.push((*value, (function, *var), block));
-                self.is_open |= repeats;
-            }
-            (_, ExprKind::Unit | ExprKind::Bool(_)) => {}
-            _ => self.is_open = true,
-        };
-        match &statement.kind {
-            StmtKind::Put { channel, value } => put(&channel.kind, &value.kind, block),
-            StmtKind::Select { cases, default } => {
-                for case in cases {
-                    if let CaseOp::Put { channel, value } = &case.op {
-                        // A case may not be taken: it is in order with nothing.
-                        *blocks += 1;
-                        put(&channel.kind, &value.kind, *blocks);
-                        *blocks += 1;
-                    }
-                }
-                let bodies = cases.iter().map(|case| &case.body).chain(default);
-                bodies.for_each(|body| self.block(function, body, repeats, blocks));
-            }
-            StmtKind::Spawn { body, .. } => self.block(function, body, repeats, blocks),
-            StmtKind::While { body, .. } => self.block(function, body, true, blocks),
-            StmtKind::If { then, otherwise, .. } => {
-                [then].into_iter().chain(otherwise).for_each(|body| {
-                    self.block(function, body, repeats, blocks);
-                });
-            }
-            StmtKind::Choose { branches } => {
-                branches.iter().for_each(|body| self.block(function, body, repeats, blocks));
-            }
-            _ => {}
-        }
-    }
-
-    fn times(&self, value: i64) -> usize {
-        self.puts.iter().filter(|(known, ..)| *known == value).count()
-    }
-
-    /// Is `first` sent before `second`, by the same process on the same channel?
-    fn in_order(&self, first: i64, second: i64) -> bool {
-        let place = |value: i64| {
-            let mut places = self.puts.iter().enumerate().filter(|(_, put)| put.0 == value);
-            let only = places.next();
-            places.next().is_none().then_some(only).flatten()
-        };
-        match (place(first), place(second)) {
-            (Some((earlier, one)), Some((later, other))) => {
-                earlier < later && one.1 == other.1 && one.2 == other.2
-            }
-            _ => false,
-        }
-    }
-}
-
 fn mischief(program: &Program, observation: &Observation, core: &Observation) -> Mischief {
+    let sent = Sent::of(program);
+    if let Some(swapped) = swapped(&sent, observation) {
+        return swapped;
+    }
     if core.finished {
         return Mischief::FinishedEarly;
     }
-    let sent = Sent::of(program);
     let mut times: BTreeMap<i64, usize> = BTreeMap::new();
     integers(observation).for_each(|value| *times.entry(value).or_default() += 1);
-    if !sent.is_open {
+    if sent.is_counted() {
         let in_core: Vec<i64> = integers(core).collect();
         for value in &in_core {
-            if sent.times(*value) == 0 {
-                return Mischief::Invented(*value);
-            }
-            if times.get(value).is_some_and(|times| *times > sent.times(*value)) {
-                return Mischief::Doubled(*value);
-            }
-        }
-        for (value, ..) in &sent.puts {
-            let later = |other: &&i64| sent.in_order(*value, **other);
-            if !times.contains_key(value) && in_core.iter().any(|other| later(&other)) {
-                return Mischief::Lost(*value);
+            match sent.at_most(*value) {
+                0 => return Mischief::Invented(*value),
+                most if times.get(value).is_some_and(|times| *times > most) => {
+                    return Mischief::Doubled(*value);
+                }
+                _ => {}
             }
         }
-    }
-    for (name, events) in &core.processes {
-        // The core ends with what came too early; what should have come first is behind it.
-        let all = observation.processes.get(name).map_or(&[][..], Vec::as_slice);
-        let (Some(first), behind) =
-            (events.last().and_then(integer), all.get(events.len()..).unwrap_or_default())
-        else {
-            continue;
-        };
-        let mut behind = behind.iter().filter_map(integer);
-        if let Some(second) = behind.find(|second| sent.in_order(*second, first)) {
-            return Mischief::Swapped(first, second);
+        let mut missing = sent.values().filter(|value| !times.contains_key(value));
+        let lost = missing.find(|value| in_core.iter().any(|later| sent.implies(*later, *value)));
+        if let Some(value) = lost {
+            return Mischief::Lost(value);
         }
     }
     let closed = core.processes.values().any(|events| events.last() == Some(&Event::Closed));
     if closed { Mischief::ClosedEarly } else { Mischief::Other }
+}
+
+/// Two messages that one process received in the other order than they were sent.
+fn swapped(sent: &Sent<'_>, observation: &Observation) -> Option<Mischief> {
+    observation.processes.values().find_map(|events| {
+        let values: Vec<i64> = events.iter().filter_map(integer).collect();
+        let pairs = values
+            .iter()
+            .enumerate()
+            .flat_map(|(at, first)| values[at + 1..].iter().map(move |second| (*first, *second)));
+        let mut wrong = pairs.filter(|(first, second)| sent.in_order(*second, *first));
+        wrong.next().map(|(first, second)| Mischief::Swapped(first, second))
+    })
 }
 
 fn integers(observation: &Observation) -> impl Iterator<Item = i64> + '_ {
@@ -293,5 +206,25 @@ mod tests {
         check(two, &[("main", &[1, 7])], true, &Mischief::Invented(7));
         check(two, &[("main", &[2])], false, &Mischief::Lost(1));
         check(two, &[("main", &[1])], true, &Mischief::FinishedEarly);
+    }
+
+    #[test]
+    fn choices_and_closed_channels_do_not_hide_a_swap() {
+        let choice = "main { chan c: int[2]
+            spawn { select { put c 1 {} default { put c 1 } }; put c 2; close c }
+            spawn { ok = true; while ok { x, ok = get c } }
+            y, ok = get c }";
+        check(choice, &[("main.2", &[2, 1])], false, &Mischief::Swapped(2, 1));
+        check(choice, &[("main", &[1]), ("main.2", &[1])], false, &Mischief::Doubled(1));
+    }
+
+    #[test]
+    fn what_was_forwarded_may_come_in_any_order() {
+        let forwarded = "main { chan c: int; chan d: int
+            spawn { put c 1; put c 2 }
+            spawn { x = get c; put d x }
+            spawn { x = get c; put d x }
+            y = get d; z = get d; w = get d }";
+        check(forwarded, &[("main", &[2, 1, 1])], false, &Mischief::Other);
     }
 }

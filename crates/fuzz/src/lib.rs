@@ -14,6 +14,7 @@ mod recipe;
 mod reduce;
 mod replay;
 mod seat;
+mod sent;
 mod shrink;
 mod work;
 

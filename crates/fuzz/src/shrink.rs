@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use strait_calculus::ast::{Block, Capacity, Case, CaseOp, Expr, ExprKind, Stmt, StmtKind};
-use strait_calculus::{FuncId, Program, VarId, parse, print};
+use strait_calculus::{FuncId, Idx, Program, VarId, parse, print};
 
 /// What a rewriting does with a statement: keeps it (`None`), or puts others in its place.
 type Rewrite<'a> = dyn Fn(usize, FuncId, &Stmt) -> Option<Vec<Stmt>> + 'a;
@@ -16,7 +16,7 @@ pub fn siblings(program: &Program) -> impl Iterator<Item = Program> + use<> {
     let cuts = cuts(program);
     let program = program.clone();
     cuts.into_iter().filter_map(move |cut| {
-        let text = print(&cut.apply(&program));
+        let text = print(&without_uncalled(cut.apply(&program)));
         // Reading it again drops variables that nobody uses any more, and checks it.
         let fresh = text.len() <= original.len() && seen.insert(text.clone());
         fresh.then(|| parse(&text).ok()).flatten()
@@ -111,6 +111,42 @@ fn numbered(program: &Program) -> Vec<(usize, FuncId, &Stmt)> {
         walk(&program.functions[function].body, function, &mut all);
     }
     all
+}
+
+/// The program without functions that main does not reach.
+fn without_uncalled(mut program: Program) -> Program {
+    let calls: Vec<(FuncId, FuncId)> = numbered(&program)
+        .into_iter()
+        .filter_map(|(_, caller, statement)| match &statement.kind {
+            StmtKind::Call { function, .. } => Some((caller, *function)),
+            _ => None,
+        })
+        .collect();
+    let mut reached = vec![program.main];
+    let mut next = 0;
+    while let Some(&caller) = reached.get(next) {
+        let callees = calls.iter().filter(|call| call.0 == caller).map(|call| call.1);
+        for callee in callees {
+            if !reached.contains(&callee) {
+                reached.push(callee);
+            }
+        }
+        next += 1;
+    }
+    // In the order they are written.
+    reached.sort_unstable();
+    let place = |function: FuncId| {
+        let at = reached.iter().position(|known| *known == function).unwrap_or_default();
+        FuncId::new(at)
+    };
+    program = rewrite(&program, &|_, _, statement| {
+        let mut call = statement.clone();
+        let StmtKind::Call { function, .. } = &mut call.kind else { return None };
+        *function = place(*function);
+        Some(vec![call])
+    });
+    let kept = reached.iter().map(|function| program.functions[*function].clone()).collect();
+    Program { main: place(program.main), functions: kept, ..program }
 }
 
 fn weight(statement: &Stmt) -> usize {
@@ -287,5 +323,18 @@ mod tests {
         assert!(texts.iter().any(|text| !text.contains("select") && text.contains("get d")));
         let distinct: HashSet<&String> = texts.iter().collect();
         assert_eq!(distinct.len(), texts.len());
+    }
+
+    #[test]
+    fn functions_that_nobody_calls_any_more_go() {
+        let source = "fn a(c: chan int) { put c 1 } fn b(c: chan int) { d(c) } \
+            main { chan c: int; spawn { a(c) }; spawn { b(c) }; get c; get c } \
+            fn d(c: chan int) { put c 2 }";
+        let program = parse(source).expect("a program");
+        let texts: Vec<String> = siblings(&program).map(|sibling| print(&sibling)).collect();
+        let names = |text: &String| ["fn a(", "fn b(", "fn d("].map(|name| text.contains(name));
+        assert!(texts.iter().any(|text| names(text) == [true, false, false]), "{texts:#?}");
+        assert!(texts.iter().any(|text| names(text) == [false, true, true]), "{texts:#?}");
+        assert!(texts.iter().all(|text| parse(text).is_ok()));
     }
 }
