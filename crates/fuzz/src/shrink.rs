@@ -146,7 +146,7 @@ fn without_uncalled(mut program: Program) -> Program {
         Some(vec![call])
     });
     let kept = reached.iter().map(|function| program.functions[*function].clone()).collect();
-    Program { main: place(program.main), functions: kept, ..program }
+    Program { main: place(program.main), functions: kept }
 }
 
 fn weight(statement: &Stmt) -> usize {
