@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::time::Duration;
 
-/// Indices in a block.
-const BLOCK: u64 = 32;
+/// Indices in a block of most targets.
+pub const BLOCK: u64 = 32;
 
 /// Part of a lane's work.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub struct Block {
 
 #[derive(Debug)]
 struct Queue {
+    /// Indices in a block.
+    block: u64,
     missing: VecDeque<Range<u64>>,
     spent: Duration,
     /// Blocks that were finished, and that are under way.
@@ -33,9 +35,10 @@ pub struct Allotment {
 }
 
 impl Allotment {
-    /// For each lane what is missing.
-    pub fn new(missing: impl IntoIterator<Item = Vec<Range<u64>>>) -> Self {
-        let queue = |missing: Vec<Range<u64>>| Queue {
+    /// For each lane what is missing, and how many indices a block has.
+    pub fn new(missing: impl IntoIterator<Item = (Vec<Range<u64>>, u64)>) -> Self {
+        let queue = |(missing, block): (Vec<Range<u64>>, u64)| Queue {
+            block,
             missing: missing.into(),
             spent: Duration::ZERO,
             finished: 0,
@@ -50,7 +53,7 @@ impl Allotment {
         let (lane, _) = waiting.min_by_key(|(_, queue)| queue.expected())?;
         let queue = &mut self.queues[lane];
         let front = queue.missing.front_mut()?;
-        let end = front.end.min(front.start + BLOCK);
+        let end = front.end.min(front.start + queue.block);
         let indices = front.start..end;
         front.start = end;
         if front.is_empty() {
@@ -85,7 +88,7 @@ mod tests {
 
     #[test]
     fn all_lanes_have_the_same_time() {
-        let mut allotment = Allotment::new([vec![0..10_000], vec![0..10_000]]);
+        let mut allotment = Allotment::new([(vec![0..10_000], BLOCK), (vec![0..10_000], 7)]);
         let mut blocks = [0, 0];
         for _ in 0..110 {
             let block = allotment.claim().expect("there is more");
@@ -97,7 +100,8 @@ mod tests {
 
     #[test]
     fn every_index_is_given_out_once() {
-        let mut allotment = Allotment::new([vec![3..50, 60..61], vec![], vec![7..8]]);
+        let mut allotment =
+            Allotment::new([(vec![3..50, 60..61], BLOCK), (vec![], 1), (vec![7..8], 5)]);
         let mut given: Vec<(usize, u64)> = Vec::new();
         while let Some(block) = allotment.claim() {
             given.extend(block.indices.map(|index| (block.lane, index)));

@@ -10,19 +10,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use strait_emit::Toolchain;
 use strait_findings::{Batch, CampaignId, Discovery, Ranges, Recorded, Store};
 use strait_runtimes::RunOptions;
 use strait_toolchain::{End, Launcher};
 
-use crate::allot::{Allotment, Block};
+use crate::allot::{Allotment, BLOCK, Block};
 use crate::confirm::Confirmer;
 use crate::counters::{Counters, Tick, nanoseconds};
 use crate::discover::{discovery, identity};
+use crate::done::Done;
 use crate::error::Error;
 use crate::judge::{Fault, Suspicion, judge};
-use crate::lane::Lane;
+use crate::lane::{Lane, Way};
+use crate::press::Press;
 use crate::recipe::PATIENCE;
-use crate::seat::{AHEAD, Done, Seat};
+use crate::seat::{AHEAD, Seat};
 use crate::work::{Maker, Work};
 
 /// Between two commits when nothing is found.
@@ -30,6 +33,9 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// The patience with a target that is known to hang. What hangs in a new way then has to do so
 /// again, with the full patience.
 const KNOWN_PATIENCE: Duration = Duration::from_secs(2);
+/// Programs that are compiled together: many, since a compiler takes long to start; not too many,
+/// since nothing is known about any of them before all are compiled.
+const COMPILED_TOGETHER: u64 = 100;
 /// The largest index.
 const MAX_INDEX: u64 = i64::MAX as u64;
 
@@ -81,6 +87,24 @@ struct Desk<'a> {
     deadline: Option<Instant>,
     /// Something of ours has failed.
     broken: AtomicBool,
+    /// Compilers are to stop.
+    halt: Arc<AtomicBool>,
+}
+
+/// What a seat has done of a block and not handed over yet.
+struct Tray<'a> {
+    lane: usize,
+    done: Ranges,
+    runs: u64,
+    sender: &'a Sender<Brought>,
+}
+
+impl Tray<'_> {
+    /// Hands it over; `false` if nobody takes it any more.
+    fn hand_over(&mut self, discoveries: Vec<Discovery>) -> bool {
+        let (indices, runs) = (std::mem::take(&mut self.done), std::mem::take(&mut self.runs));
+        self.sender.send(Brought::Done { lane: self.lane, indices, runs, discoveries }).is_ok()
+    }
 }
 
 impl Campaign<'_> {
@@ -101,7 +125,7 @@ impl Campaign<'_> {
                 })
                 .collect();
             drop(sender);
-            let written = self.write(store, id, &receiver, found);
+            let written = self.write(store, id, &receiver, &desk, found);
             if written.is_err() {
                 desk.broken.store(true, Ordering::SeqCst);
             }
@@ -124,7 +148,11 @@ impl Campaign<'_> {
         let mut missing = Vec::new();
         for lane in self.lanes {
             let executed = store.executed(id, &lane.target, &lane.version)?;
-            missing.push(executed.missing(all.clone()));
+            let block = match lane.way {
+                Way::Worker(_) => BLOCK,
+                Way::Compiler(_) => COMPILED_TOGETHER,
+            };
+            missing.push((executed.missing(all.clone()), block));
         }
         let known: HashSet<String> = store.findings().map(|finding| finding.id.clone()).collect();
         Ok(Desk {
@@ -136,6 +164,7 @@ impl Campaign<'_> {
             hung: self.lanes.iter().map(|_| AtomicBool::new(false)).collect(),
             deadline: self.bounds.time.map(|time| Instant::now() + time),
             broken: AtomicBool::new(false),
+            halt: Arc::default(),
         })
     }
 
@@ -145,6 +174,7 @@ impl Campaign<'_> {
         store: &mut Store,
         id: CampaignId,
         receiver: &Receiver<Brought>,
+        desk: &Desk<'_>,
         found: &mut dyn FnMut(&Recorded, &Discovery),
     ) -> Result<(), Error> {
         let mut pending: HashMap<usize, (Ranges, u64)> = HashMap::new();
@@ -152,6 +182,9 @@ impl Campaign<'_> {
         loop {
             let wait = INTERVAL.saturating_sub(committed.elapsed());
             let brought = receiver.recv_timeout(wait);
+            if desk.should_stop() {
+                desk.halt.store(true, Ordering::SeqCst);
+            }
             let is_over = brought.as_ref().err() == Some(&RecvTimeoutError::Disconnected);
             let mut discoveries = (0, Vec::new());
             match brought {
@@ -260,16 +293,26 @@ impl Desk<'_> {
     ) -> Result<(), Error> {
         while !self.should_stop() {
             let Some(block) = lock(&self.allotment).claim() else { break };
-            let lane = &self.campaign.lanes[block.lane];
-            let key = lane.worker_key();
-            if !seats.contains_key(&key) {
-                seats.insert(key.clone(), Seat::start(self.campaign.launcher, &lane.worker)?);
-            }
-            let Some(seat) = seats.get_mut(&key) else { continue };
             let begun = Instant::now();
-            let finished = self.block(seat, &block, sender)?;
+            let (lane, done) = (block.lane, Ranges::default());
+            let mut tray = Tray { lane, done, runs: 0, sender };
+            let lane = &self.campaign.lanes[block.lane];
+            let finished = match &lane.way {
+                Way::Worker(spec) => {
+                    let key = lane.worker_key();
+                    if !seats.contains_key(&key) {
+                        seats.insert(key.clone(), Seat::start(self.campaign.launcher, spec)?);
+                    }
+                    let Some(seat) = seats.get_mut(&key) else { continue };
+                    self.block(seat, &block, &mut tray)?
+                }
+                Way::Compiler(toolchain) => {
+                    let toolchain = toolchain.cancelled_by(Arc::clone(&self.halt));
+                    self.compiled_block(&toolchain, &block, &mut tray)?
+                }
+            };
             lock(&self.allotment).finish(block.lane, begun.elapsed());
-            if !finished {
+            if !(tray.hand_over(Vec::new()) && finished) {
                 break;
             }
         }
@@ -277,46 +320,53 @@ impl Desk<'_> {
     }
 
     /// Runs a block; `false` when stopped in the middle.
-    fn block(
-        &self,
-        seat: &mut Seat,
-        block: &Block,
-        sender: &Sender<Brought>,
-    ) -> Result<bool, Error> {
+    fn block(&self, seat: &mut Seat, block: &Block, tray: &mut Tray<'_>) -> Result<bool, Error> {
         let mut left = block.indices.clone();
-        let mut done = Ranges::default();
-        let mut runs = 0;
         let stop = || self.should_stop();
-        let finished = loop {
+        loop {
             self.send_ahead(seat, block.lane, &mut left)?;
             if seat.load() == 0 {
-                break true;
+                return Ok(true);
             }
-            let Some(ended) = seat.next(&stop)? else { break false };
-            let discoveries = self.examine(block.lane, &ended)?;
-            let index = ended.work.index;
-            done.insert(index..index + 1);
-            runs += ended.summary.runs;
-            let counters = self.campaign.counters;
-            counters.programs_ran(1);
-            counters.runs_had(ended.summary.runs);
-            counters.time_running(nanoseconds(ended.spent));
-            if !discoveries.is_empty() {
-                counters.faults_shown(1);
-                let brought = Brought::Done {
-                    lane: block.lane,
-                    indices: std::mem::take(&mut done),
-                    runs: std::mem::take(&mut runs),
-                    discoveries,
-                };
-                if sender.send(brought).is_err() {
-                    break false;
-                }
+            let Some(ended) = seat.next(&stop)? else { return Ok(false) };
+            if !self.account(&ended, tray)? {
+                return Ok(false);
             }
-        };
-        let brought =
-            Brought::Done { lane: block.lane, indices: done, runs, discoveries: Vec::new() };
-        Ok(sender.send(brought).is_ok() && finished)
+        }
+    }
+
+    /// Compiles and runs a block; `false` when stopped in the middle.
+    fn compiled_block(
+        &self,
+        toolchain: &Toolchain,
+        block: &Block,
+        tray: &mut Tray<'_>,
+    ) -> Result<bool, Error> {
+        let begun = Instant::now();
+        let make = |index| self.makers[block.lane].make(index).map(Arc::new);
+        let works = block.indices.clone().map(make).collect::<Result<Vec<_>, Error>>()?;
+        self.campaign.counters.time_generating(nanoseconds(begun.elapsed()));
+        let stop = || self.should_stop();
+        let (launcher, target) = (self.campaign.launcher, &self.names[block.lane]);
+        let press = Press { launcher, toolchain, target, stop: &stop };
+        press.run(&works, &mut |ended| self.account(&ended, tray))
+    }
+
+    /// Judges and counts what has ended; `false` if nobody wants to hear of it any more.
+    fn account(&self, ended: &Done, tray: &mut Tray<'_>) -> Result<bool, Error> {
+        let discoveries = self.examine(tray.lane, ended)?;
+        let index = ended.work.index;
+        tray.done.insert(index..index + 1);
+        tray.runs += ended.summary.runs;
+        let counters = self.campaign.counters;
+        counters.programs_ran(1);
+        counters.runs_had(ended.summary.runs);
+        counters.time_running(nanoseconds(ended.spent));
+        if discoveries.is_empty() {
+            return Ok(true);
+        }
+        counters.faults_shown(1);
+        Ok(tray.hand_over(discoveries))
     }
 
     fn send_ahead(&self, seat: &mut Seat, lane: usize, left: &mut Range<u64>) -> Result<(), Error> {
@@ -390,7 +440,7 @@ fn is_certain(fault: &Fault, options: &RunOptions) -> bool {
             matches!(&death.end, End::Signalled(signal) if !["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"].contains(&signal.as_str()))
         }
         Fault::Hang { .. } => options.patience >= PATIENCE,
-        Fault::Panic(_) | Fault::Wrong(..) | Fault::Anomaly(_) => true,
+        Fault::Panic(_) | Fault::Wrong(..) | Fault::Anomaly(_) | Fault::Refused(_) => true,
     }
 }
 

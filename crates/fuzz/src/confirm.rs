@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use strait_runtimes::{RunOptions, TARGETS};
 use strait_toolchain::Launcher;
 
+use crate::done::run_alone;
 use crate::error::Error;
 use crate::judge::{Fault, judge};
 use crate::lane::Lane;
 use crate::recipe::PATIENCE;
-use crate::seat::run_alone;
 use crate::work::Work;
 
 /// How long running again may take.
@@ -121,7 +121,7 @@ impl Confirmer<'_> {
         let begun = Instant::now();
         let stop = || (self.stop)() || begun.elapsed() > 2 * BUDGET;
         let again = Arc::new(work.with(options));
-        let done = run_alone(self.launcher, &self.lane.worker, &self.lane.target, again, &stop)?;
+        let done = run_alone(self.launcher, self.lane, again, &stop)?;
         let Some(done) = done else { return Ok((0, 0)) };
         let judgement = judge(&done);
         let alike = judgement.suspicions.iter().filter(|found| found.fault.is_like(fault));
@@ -146,8 +146,7 @@ impl Confirmer<'_> {
                 RunOptions { repetitions: COMPARED, patience: COMPARISON / 3, ..work.options };
             let lane = Lane::built_in(other);
             let again = Arc::new(work.with(options));
-            let Some(done) = run_alone(self.launcher, &lane.worker, other.name, again, &stop)?
-            else {
+            let Some(done) = run_alone(self.launcher, &lane, again, &stop)? else {
                 continue;
             };
             let judgement = judge(&done);

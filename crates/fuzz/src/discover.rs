@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use strait_calculus::{Event, Observation, Program, Span, parse, print};
-use strait_emit::{Era, Language, Platform, emit, emit_kotlin, stack_overflow};
+use strait_emit::{Complaint, Era, Language, emit, emit_kotlin, go_dump, jvm_dump, stack_overflow};
 use strait_findings::{Discovery, Kind};
 use strait_generate::GENERATOR_VERSION;
 use strait_runtimes::harness::plan::{At, Instruction, Op, Plan};
@@ -14,9 +14,10 @@ use strait_runtimes::{Anomaly, Imbalance, RunOptions, lower_with_places, observa
 use strait_toolchain::End;
 
 use crate::confirm::Confirmation;
+use crate::dialect::Dialect;
+use crate::done::Death;
 use crate::judge::{Fault, Suspicion};
 use crate::lane::Lane;
-use crate::seat::Death;
 use crate::work::Work;
 
 /// Words of allocators that have noticed damage. The same damage is noticed in many ways.
@@ -68,7 +69,7 @@ pub fn discovery(
 fn sources(lane: &Lane, program: &Program) -> Vec<(String, String)> {
     let language = match lane.target.as_str() {
         "crossbeam-channel" => Language::Rust,
-        name => match name.parse::<Platform>().ok().and_then(Platform::language) {
+        name => match Dialect::of(name).and_then(|dialect| dialect.platform.language()) {
             Some(language) => language,
             None => return Vec::new(),
         },
@@ -93,6 +94,8 @@ pub fn kind(fault: &Fault) -> Kind {
         Fault::Crash(_) | Fault::Panic(_) => Kind::CRASH,
         Fault::Hang { .. } => Kind::HANG,
         Fault::Wrong(..) | Fault::Anomaly(_) => Kind::WRONG_OUTCOME,
+        Fault::Refused(Complaint::Error(_)) => Kind::COMPILE_ERROR,
+        Fault::Refused(Complaint::Crash(_)) => Kind::COMPILER_CRASH,
     }
 }
 
@@ -144,17 +147,19 @@ fn words(fault: &Fault, work: &Work, source: &Source<'_>) -> (String, String) {
         Fault::Panic(message) => {
             (format!("panics ({how})"), format!("The target panicked: {message}\n"))
         }
-        Fault::Hang { stuck, record } => (
+        Fault::Hang { stuck, record, dump } => (
             format!("hangs ({how}): {}", waits(&work.plan, stuck)),
             format!(
-                "Nothing moved any more, although the program ends under every schedule.\nStill waiting:\n{}Seen until then:\n{}",
+                "Nothing moved any more, although the program ends under every schedule.\nStill waiting:\n{}Seen until then:\n{}{}",
                 stuck
                     .iter()
                     .map(|(path, at)| format!("  {:<10} {}\n", path_name(path), source.line(*at)))
                     .collect::<String>(),
                 told(&observation(record)),
+                dumped(dump),
             ),
         ),
+        Fault::Refused(complaint) => refusal_words(complaint),
         Fault::Wrong(record, evidence) => (
             format!("{} ({how})", evidence.mischief),
             format!(
@@ -172,6 +177,44 @@ fn words(fault: &Fault, work: &Work, source: &Source<'_>) -> (String, String) {
             )
         }
     }
+}
+
+/// What a runtime that was asked for its threads or goroutines has said, in a sentence.
+fn dumped(dump: &str) -> String {
+    let deadlocked = jvm_dump(dump).deadlocked;
+    if !deadlocked.is_empty() {
+        return format!(
+            "The JVM itself found a deadlock among the threads {}.\n",
+            deadlocked.join(", ")
+        );
+    }
+    let go = go_dump(dump);
+    let mut states: BTreeMap<&str, usize> = BTreeMap::new();
+    go.waiting().for_each(|waiting| *states.entry(waiting.state.as_str()).or_default() += 1);
+    if states.is_empty() {
+        return String::new();
+    }
+    let states: Vec<String> =
+        states.into_iter().map(|(state, count)| format!("{count} in {state}")).collect();
+    format!("Goroutines that wait for a channel: {}.\n", states.join(", "))
+}
+
+/// The line of a compiler's words that says most.
+fn first_error(said: &str) -> &str {
+    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let telling = |line: &&str| line.to_lowercase().contains("error");
+    lines.clone().find(telling).or_else(|| lines.next()).unwrap_or("nothing")
+}
+
+fn refusal_words(complaint: &Complaint) -> (String, String) {
+    let (title, sentence) = match complaint {
+        Complaint::Error(_) => {
+            ("is not compiled", "The compiler rejects the program, which is a valid one.")
+        }
+        Complaint::Crash(_) => ("breaks the compiler", "The compiler broke down over the program."),
+    };
+    let said = first_error(complaint.said());
+    (format!("{title}: {said}"), format!("{sentence} It says: {said}\n"))
 }
 
 fn died(death: &Death) -> String {
@@ -227,7 +270,7 @@ fn event(event: &Event) -> String {
 fn seen(fault: &Fault) -> Option<Observation> {
     match fault {
         Fault::Hang { record, .. } | Fault::Wrong(record, _) => Some(observation(record)),
-        Fault::Crash(_) | Fault::Panic(_) | Fault::Anomaly(_) => None,
+        Fault::Crash(_) | Fault::Panic(_) | Fault::Anomaly(_) | Fault::Refused(_) => None,
     }
 }
 
@@ -235,7 +278,9 @@ fn output(fault: &Fault) -> Vec<u8> {
     match fault {
         Fault::Crash(death) => death.said.clone().into_bytes(),
         Fault::Panic(message) => message.clone().into_bytes(),
-        _ => Vec::new(),
+        Fault::Hang { dump, .. } => dump.clone().into_bytes(),
+        Fault::Refused(complaint) => complaint.said().as_bytes().to_vec(),
+        Fault::Wrong(..) | Fault::Anomaly(_) => Vec::new(),
     }
 }
 
@@ -279,6 +324,7 @@ fn fingerprint(fault: &Fault, work: &Work) -> String {
         Fault::Hang { stuck, .. } => format!("{flavour} {}", waits(&work.plan, stuck)),
         Fault::Wrong(_, evidence) => format!("{flavour} {}", evidence.mischief.word()),
         Fault::Anomaly(anomaly) => format!("{flavour} {}", anomaly_words(*anomaly)),
+        Fault::Refused(complaint) => first_error(complaint.said()).to_owned(),
     }
 }
 

@@ -2,12 +2,13 @@
 //! gives what its processes saw; everything else is a fault.
 
 use strait_calculus::{Explainer, Explanation};
+use strait_emit::Complaint;
 use strait_runtimes::harness::plan::At;
 use strait_runtimes::harness::record::Path;
 use strait_runtimes::{Anomaly, Ended, Imbalance, Record, observation};
 
+use crate::done::{Death, Done};
 use crate::evidence::{Evidence, evidence};
-use crate::seat::{Death, Done};
 
 /// States that explaining one record may take before it is given up, which is counted.
 const STATES: usize = 200_000;
@@ -25,11 +26,15 @@ pub enum Fault {
         stuck: Vec<(Path, At)>,
         /// What had been seen.
         record: Record,
+        /// What the target's runtime says about its threads, goroutines or fibers.
+        dump: String,
     },
     /// Something was seen that no schedule gives.
     Wrong(Record, Box<Evidence>),
     /// Messages dropped never or twice, sends refused.
     Anomaly(Anomaly),
+    /// The compiler did not compile the program.
+    Refused(Complaint),
 }
 
 /// A fault, and how often it showed.
@@ -59,6 +64,11 @@ pub fn judge(done: &Done) -> Judgement {
     let mut judgement = Judgement::default();
     let summary = &done.summary;
     let runs = summary.runs.max(1);
+    if let Some(complaint) = &done.refusal {
+        let fault = Fault::Refused(complaint.clone());
+        judgement.suspicions.push(Suspicion { fault, failed: 1, runs: 1 });
+        return judgement;
+    }
     if let Some(death) = &done.death {
         let fault = Fault::Crash(death.clone());
         judgement.suspicions.push(Suspicion { fault, failed: 1, runs: runs.max(1) });
@@ -72,7 +82,8 @@ pub fn judge(done: &Done) -> Judgement {
             judgement.suspicions.push(Suspicion { fault, failed: 1, runs: summary.runs + 1 });
         }
         Ended::Hung { stuck, record, .. } => {
-            let fault = Fault::Hang { stuck: stuck.clone(), record: record.clone() };
+            let (stuck, record, dump) = (stuck.clone(), record.clone(), done.said.clone());
+            let fault = Fault::Hang { stuck, record, dump };
             judgement.suspicions.push(Suspicion { fault, failed: 1, runs: summary.runs + 1 });
         }
     }
@@ -114,6 +125,8 @@ impl Fault {
             Fault::Anomaly(Anomaly::Refused) => "refuses",
             Fault::Anomaly(Anomaly::Payload(Imbalance::Leaked(_))) => "leaks",
             Fault::Anomaly(Anomaly::Payload(_)) => "doubles",
+            Fault::Refused(Complaint::Error(_)) => "is refused",
+            Fault::Refused(Complaint::Crash(_)) => "breaks the compiler",
         };
         word(self) == word(other)
     }

@@ -10,13 +10,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use strait_emit::{Platform, Toolchain, Workshop};
+use strait_emit::{Toolchain, Workshop};
 use strait_generate::Capabilities;
 use strait_runtimes::{Flavour, TARGETS, TargetInfo, harness_source, target};
 use strait_toolchain::{
     Cache, Cargo, Dependency, Harness, Launcher, Limits, Version, WorkerSpec, limit_self, within,
 };
 
+use crate::dialect::Dialect;
 use crate::error::Error;
 
 /// What the worker's command line says after the hidden word that makes it a worker.
@@ -42,8 +43,17 @@ pub struct Lane {
     pub is_built_in: bool,
     /// Who can run the processes, and what programs may do then.
     pub flavours: Vec<(Flavour, Capabilities)>,
-    /// How its workers are started.
-    pub worker: WorkerSpec,
+    /// How programs get to run there.
+    pub way: Way,
+}
+
+/// How programs get to run.
+#[derive(Clone, Debug)]
+pub enum Way {
+    /// Plans are sent to workers.
+    Worker(WorkerSpec),
+    /// Many programs at once are written in the target's language and compiled.
+    Compiler(Box<Toolchain>),
 }
 
 impl Lane {
@@ -54,7 +64,7 @@ impl Lane {
             version: built_in_version(target),
             is_built_in: true,
             flavours: flavours(target),
-            worker: WorkerSpec::own([RUNTIMES]),
+            way: Way::Worker(WorkerSpec::own([RUNTIMES])),
         }
     }
 
@@ -111,8 +121,8 @@ enum Wanted {
     Range(&'static TargetInfo, Version, Version),
     /// Another language, at the version that is installed or the newest known, at one, or at all
     /// known ones of a range.
-    Language(Platform, Option<String>),
-    Languages(Platform, Version, Version),
+    Language(Dialect, Option<String>),
+    Languages(Dialect, Version, Version),
 }
 
 /// Makes lanes of what users write.
@@ -183,55 +193,59 @@ impl<'a> Lanes<'a> {
             Wanted::BuiltIn(target) => Ok(vec![Lane::built_in(target)]),
             Wanted::Version(target, version) => Ok(vec![self.version(target, &version, tell)?]),
             Wanted::Range(target, from, to) => self.range(target, &from, &to, tell),
-            Wanted::Language(platform, version) => {
-                Ok(vec![self.language(platform, version.as_deref(), tell)?])
+            Wanted::Language(dialect, version) => {
+                Ok(vec![self.language(dialect, version.as_deref(), tell)?])
             }
-            Wanted::Languages(platform, from, to) => self.languages(platform, &from, &to, tell),
+            Wanted::Languages(dialect, from, to) => self.languages(dialect, &from, &to, tell),
         }
     }
 
     /// Another language, its interpreter built if need be.
     pub fn language(
         &mut self,
-        platform: Platform,
+        dialect: Dialect,
         version: Option<&str>,
         tell: &mut dyn FnMut(&str),
     ) -> Result<Lane, Error> {
         let shown = version.map_or(String::new(), |version| format!(" {version}"));
-        tell(&format!("looking for {}{shown}", platform.name()));
+        tell(&format!("looking for {}{shown}", dialect.platform.name()));
         let mut workshop =
             Workshop::new(self.launcher.clone(), Cache::find()?).cancel(Arc::clone(&self.stop));
         if let Some(jar) = &self.flix_jar {
             workshop = workshop.with_flix_jar(jar);
         }
-        let toolchain = Toolchain::find(&workshop, platform, version)?;
+        let toolchain = Toolchain::find(&workshop, dialect.platform, version)?;
         // Goroutines, coroutines and go blocks are tasks: none of them is a thread.
         let flavours = vec![(Flavour::Tasks, toolchain.capabilities())];
         Ok(Lane {
-            target: platform.name().to_owned(),
+            target: dialect.name(),
             version: toolchain.version().to_owned(),
             is_built_in: false,
             flavours,
-            worker: toolchain.interpreter()?,
+            way: if dialect.is_compiled {
+                Way::Compiler(Box::new(toolchain))
+            } else {
+                Way::Worker(toolchain.interpreter()?)
+            },
         })
     }
 
     fn languages(
         &mut self,
-        platform: Platform,
+        dialect: Dialect,
         from: &Version,
         to: &Version,
         tell: &mut dyn FnMut(&str),
     ) -> Result<Vec<Lane>, Error> {
-        let mut lanes = Vec::new();
+        let (mut lanes, platform) = (Vec::new(), dialect.platform);
         for version in platform.known_versions() {
             if !loose_version(version).is_some_and(|version| (from..=to).contains(&&version)) {
                 continue;
             }
-            match self.language(platform, Some(version), tell) {
+            match self.language(dialect, Some(version), tell) {
                 Ok(lane) => lanes.push(lane),
                 Err(Error::Missing(missing)) => {
-                    let name = format!("{} {version}", platform.name());
+                    let name = format!("{} {version}", dialect.name());
                     tell(&format!("{name} cannot be had and is left out: {missing}"));
                     self.unbuilt.push((name, missing.to_string()));
                 }
@@ -240,7 +254,7 @@ impl<'a> Lanes<'a> {
         }
         if lanes.is_empty() && self.unbuilt.is_empty() {
             return Err(Error::EmptyRange {
-                name: platform.name().to_owned(),
+                name: dialect.name(),
                 from: from.to_string(),
                 to: to.to_string(),
                 known: platform.known_versions().iter().map(|&known| known.to_owned()).collect(),
@@ -270,7 +284,7 @@ impl<'a> Lanes<'a> {
             version: version.to_string(),
             is_built_in: false,
             flavours: flavours(target),
-            worker: WorkerSpec::foreign(built.program, [""; 0]).limits(limits),
+            way: Way::Worker(WorkerSpec::foreign(built.program, [""; 0]).limits(limits)),
         })
     }
 
@@ -357,13 +371,13 @@ fn parse(text: &str) -> Result<Wanted, Error> {
         }
         Ok(Some((from, to)))
     };
-    if let Ok(platform) = name.parse::<Platform>() {
+    if let Some(dialect) = Dialect::of(name) {
         let read =
             |text: &str| loose_version(text).ok_or_else(|| bad(format!("`{text}` is no version")));
-        let Some(version) = version else { return Ok(Wanted::Language(platform, None)) };
+        let Some(version) = version else { return Ok(Wanted::Language(dialect, None)) };
         return match range(version, &read)? {
-            Some((from, to)) => Ok(Wanted::Languages(platform, from, to)),
-            None => read(version).map(|_| Wanted::Language(platform, Some(version.to_owned()))),
+            Some((from, to)) => Ok(Wanted::Languages(dialect, from, to)),
+            None => read(version).map(|_| Wanted::Language(dialect, Some(version.to_owned()))),
         };
     }
     let target = target(name)?;
@@ -417,12 +431,12 @@ mod tests {
             Ok(Wanted::BuiltIn(target)) => target.name.to_owned(),
             Ok(Wanted::Version(target, version)) => format!("{} at {version}", target.name),
             Ok(Wanted::Range(target, from, to)) => format!("{} from {from} to {to}", target.name),
-            Ok(Wanted::Language(platform, None)) => format!("{}, any", platform.name()),
-            Ok(Wanted::Language(platform, Some(version))) => {
-                format!("{}, {version}", platform.name())
+            Ok(Wanted::Language(dialect, None)) => format!("{}, any", dialect.name()),
+            Ok(Wanted::Language(dialect, Some(version))) => {
+                format!("{}, {version}", dialect.name())
             }
-            Ok(Wanted::Languages(platform, from, to)) => {
-                format!("{}, {from} to {to}", platform.name())
+            Ok(Wanted::Languages(dialect, from, to)) => {
+                format!("{}, {from} to {to}", dialect.name())
             }
             Err(error) => error.to_string(),
         };
@@ -439,6 +453,10 @@ mod tests {
         check("flume@1", "`flume@1` is no target: `1` is no version");
         check("flume@0.12.0..0.10.0", "`flume@0.12.0..0.10.0` is no target: 0.12.0 is newer");
         check("go", "go, any");
+        check("go-compiled@1.21.0", "go-compiled, 1.21.0");
+        check("crystal", "crystal, any");
+        check("crystal-compiled", "there is no target `crystal-compiled`");
+        check("core-async-compiled", "there is no target `core-async-compiled`");
         check("kotlin@0.25.3", "kotlin, 0.25.3");
         check("kotlin@0.19..1.11.0", "kotlin, 0.19.0 to 1.11.0");
         check("kotlin@new", "`kotlin@new` is no target: `new` is no version");

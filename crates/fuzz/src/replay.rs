@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use strait_calculus::{Program, parse};
-use strait_emit::Platform;
 use strait_findings::{Kind, Replay};
 use strait_runtimes::{RunOptions, lower, target};
 use strait_toolchain::{Launcher, Version};
 
+use crate::dialect::Dialect;
 use crate::discover::{kind, run_from_json};
+use crate::done::run_alone;
 use crate::error::Error;
 use crate::judge::{Fault, judge};
 use crate::lane::{Lane, Lanes};
-use crate::seat::run_alone;
 use crate::work::Work;
 
 /// How much more often the program is run in each further try.
@@ -57,9 +57,9 @@ impl Exhibit {
         let options = finding.details.get("run").and_then(run_from_json).ok_or_else(|| {
             refuse("finding.json does not say how the program was run; was it found by another part of Strait?".to_owned())
         })?;
-        let lane = match finding.target.parse::<Platform>() {
-            Ok(platform) => lanes.language(platform, Some(&finding.version), tell)?,
-            Err(_) => {
+        let lane = match Dialect::of(&finding.target) {
+            Some(dialect) => lanes.language(dialect, Some(&finding.version), tell)?,
+            None => {
                 let target = target(&finding.target)?;
                 let version = Version::parse(&finding.version)
                     .map_err(|_| refuse(format!("`{}` is no version", finding.version)))?;
@@ -114,7 +114,7 @@ impl Exhibit {
         stop: &dyn Fn() -> bool,
     ) -> Result<Rerun, Error> {
         let work = Arc::new(work(self.work.index, program.clone(), *options)?);
-        let done = run_alone(launcher, &self.lane.worker, &self.lane.target, work, stop)?;
+        let done = run_alone(launcher, &self.lane, work, stop)?;
         let Some(done) = done else { return Ok(Rerun { failed: 0, runs: 0, fault: None }) };
         let judgement = judge(&done);
         let alike = judgement.suspicions.iter().filter(|found| kind(&found.fault) == *self.kind());

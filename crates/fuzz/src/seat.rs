@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use strait_runtimes::{Ended, JobLine, Report, Summary};
-use strait_toolchain::{Deadlines, End, Launcher, Received, Worker, WorkerSpec};
+use strait_toolchain::{Deadlines, Launcher, Received, Worker, WorkerSpec};
 
+use crate::done::{Death, Done, empty};
 use crate::error::Error;
 use crate::work::Work;
 
@@ -25,32 +26,6 @@ const SILENCE: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(100);
 /// How many earlier pieces of work may be to blame for a crash.
 const HISTORY: usize = 16;
-
-/// Work that has come to an end.
-#[derive(Clone, Debug)]
-pub struct Done {
-    /// The target's name.
-    pub target: Arc<str>,
-    /// The work.
-    pub work: Arc<Work>,
-    /// What came out, as far as it came.
-    pub summary: Summary,
-    /// How long the target was at it.
-    pub spent: Duration,
-    /// How the process died, if it did.
-    pub death: Option<Death>,
-}
-
-/// A process that died.
-#[derive(Clone, Debug)]
-pub struct Death {
-    /// How.
-    pub end: End,
-    /// The last lines of its stderr.
-    pub said: String,
-    /// What it had run before, the latest first: memory that one program spoils may end another.
-    pub before: Vec<(Arc<str>, Arc<Work>)>,
-}
 
 /// Work that was sent.
 #[derive(Debug)]
@@ -170,15 +145,16 @@ impl Seat {
 
     fn land(&mut self, id: u64, spent: Duration, is_stuck: bool) -> Result<Done, Error> {
         let flight = self.take(|flight| flight.id == id)?;
+        let mut said = String::new();
         if is_stuck {
             // Its threads are stuck: the process is of no more use.
-            self.succeed()?;
+            said = self.succeed()?;
         } else {
             self.history.push_front((Arc::clone(&flight.target), Arc::clone(&flight.work)));
             self.history.truncate(HISTORY);
         }
         let Flight { target, work, summary, .. } = flight;
-        Ok(Done { target, work, summary, spent, death: None })
+        Ok(Done { target, work, summary, spent, said, death: None, refusal: None })
     }
 
     /// The worker died, or does not speak any more.
@@ -189,10 +165,10 @@ impl Seat {
         let ended = self.worker.restart()?;
         self.greet()?;
         self.send_again()?;
-        let said = ended.stderr.last_lines(20);
         let Flight { target, work, summary, .. } = flight;
-        let death = Some(Death { end: ended.end, said, before });
-        Ok(Done { target, work, summary, spent: Duration::ZERO, death })
+        let death = Some(Death { said: ended.stderr.last_lines(20), end: ended.end, before });
+        let (spent, said, refusal) = (Duration::ZERO, String::new(), None);
+        Ok(Done { target, work, summary, spent, said, death, refusal })
     }
 
     fn take(&mut self, is_it: impl Fn(&Flight) -> bool) -> Result<Flight, Error> {
@@ -202,11 +178,13 @@ impl Seat {
             .ok_or_else(|| Error::Bug { what: "a worker answers what it was not asked".to_owned() })
     }
 
-    fn succeed(&mut self) -> Result<(), Error> {
+    /// Another worker takes over; what the former one wrote to stderr.
+    fn succeed(&mut self) -> Result<String, Error> {
         self.history.clear();
-        self.worker.restart()?;
+        let ended = self.worker.restart()?;
         self.greet()?;
-        self.send_again()
+        self.send_again()?;
+        Ok(ended.stderr.text())
     }
 
     fn send_again(&mut self) -> Result<(), Error> {
@@ -224,10 +202,6 @@ impl Seat {
     }
 }
 
-fn empty() -> Summary {
-    Summary { runs: 0, records: Vec::new(), anomalies: Vec::new(), ended: Ended::Finished }
-}
-
 fn send(worker: &mut Worker, flight: &Flight) -> Result<(), Error> {
     let plan = flight.work.plan.to_text();
     let head = JobLine {
@@ -239,19 +213,4 @@ fn send(worker: &mut Worker, flight: &Flight) -> Result<(), Error> {
     let separator = if plan.ends_with('\n') { "" } else { "\n" };
     worker.send_lines(&format!("{}\n{plan}{separator}", head.to_line()), READS)?;
     Ok(())
-}
-
-/// Runs one piece of work in a process of its own.
-pub fn run_alone(
-    launcher: &Launcher,
-    spec: &WorkerSpec,
-    target: &str,
-    work: Arc<Work>,
-    stop: &dyn Fn() -> bool,
-) -> Result<Option<Done>, Error> {
-    let mut seat = Seat::start(launcher, spec)?;
-    seat.submit(&target.into(), work)?;
-    let done = seat.next(stop);
-    seat.end()?;
-    done
 }

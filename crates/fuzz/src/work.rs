@@ -2,11 +2,11 @@
 
 use strait_calculus::Program;
 use strait_generate::{Config, Explorer, Generator, Heuristic};
-use strait_runtimes::{Flavour, Plan, RunOptions, lower};
+use strait_runtimes::{Flavour, Payload, Perturbation, Plan, RunOptions, Style, lower};
 
 use crate::error::Error;
-use crate::lane::Lane;
-use crate::recipe::Recipe;
+use crate::lane::{Lane, Way};
+use crate::recipe::{REPETITIONS, Recipe};
 
 /// States that a proof of termination may take. Candidates that need more are dropped, so this
 /// decides what an index means.
@@ -37,6 +37,7 @@ impl Work {
 pub struct Maker {
     seed: u64,
     flavours: Vec<Flavour>,
+    is_compiled: bool,
     /// One for each flavour and size.
     generators: Vec<((Flavour, u32), Generator)>,
     prover: Explorer,
@@ -57,7 +58,8 @@ impl Maker {
         }
         let flavours = lane.flavours.iter().map(|(flavour, _)| *flavour).collect();
         let prover = Explorer { max_states: PROOF_STATES };
-        Ok(Maker { seed, flavours, generators, prover })
+        let is_compiled = matches!(lane.way, Way::Compiler(_));
+        Ok(Maker { seed, flavours, is_compiled, generators, prover })
     }
 
     /// The work of an index.
@@ -74,6 +76,18 @@ impl Maker {
         };
         let program = generated.program;
         let plan = lower(&program)?;
-        Ok(Work { index, program, plan, options: recipe.options })
+        let options = if self.is_compiled { compiled(recipe.options) } else { recipe.options };
+        Ok(Work { index, program, plan, options })
+    }
+}
+
+/// Compiled programs know one way to be run, and all that are compiled together are run as often.
+fn compiled(options: RunOptions) -> RunOptions {
+    RunOptions {
+        style: Style::Plain,
+        payload: Payload::Plain,
+        perturbation: Perturbation::None,
+        repetitions: REPETITIONS,
+        ..options
     }
 }

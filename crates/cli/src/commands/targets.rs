@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::{Value, json};
 use strait_emit::Platform;
-use strait_fuzz::built_in_version;
+use strait_fuzz::{Dialect, built_in_version};
 use strait_runtimes::{TARGETS, TargetInfo};
 
 use crate::ui::{Paint, Status, Ui};
@@ -16,11 +16,15 @@ impl TargetsArgs {
     pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
         if ui.json {
             let targets: Vec<Value> = TARGETS.iter().map(document).collect();
-            let languages: Vec<&str> = Platform::ALL.map(Platform::name).to_vec();
+            let languages: Vec<String> = Dialect::all().map(Dialect::name).collect();
             ui.document(&json!({ "targets": targets, "languages": languages }))?;
             return Ok(Status::Clean);
         }
-        let width = TARGETS.iter().map(|target| target.name.len()).max().unwrap_or(0);
+        let languages: Vec<(String, &str)> =
+            Dialect::all().map(|dialect| (dialect.name(), how(dialect))).collect();
+        let names = TARGETS.iter().map(|target| target.name);
+        let names = names.chain(languages.iter().map(|(name, _)| name.as_str()));
+        let width = names.map(str::len).max().unwrap_or(0);
         let head =
             format!("{:width$}  {:<10}  {:<21}  other versions", "target", "built in", "run by");
         ui.line(ui.paint(Paint::Bold, head))?;
@@ -33,8 +37,7 @@ impl TargetsArgs {
             };
             ui.line(format!("{name:width$}  {version:<10}  {flavours:<21}  {others}"))?;
         }
-        for platform in Platform::ALL {
-            let (name, how) = (platform.name(), how(platform));
+        for (name, how) in languages {
             ui.line(format!("{name:width$}  {:<10}  {:<21}  {how}", "-", "tasks"))?;
         }
         Ok(Status::Clean)
@@ -42,15 +45,21 @@ impl TargetsArgs {
 }
 
 /// How a language is had.
-fn how(platform: Platform) -> &'static str {
-    match platform {
-        Platform::Go => "strait fuzz go@VERSION, brought by your go (install: https://go.dev/dl)",
-        Platform::Kotlin => {
+fn how(dialect: Dialect) -> &'static str {
+    match (dialect.platform, dialect.is_compiled) {
+        (Platform::Go, false) => {
+            "strait fuzz go@VERSION, brought by your go (install: https://go.dev/dl)"
+        }
+        (Platform::Go, true) => "the same, through the compiler, 100 programs at a time",
+        (Platform::Kotlin, false) => {
             "strait fuzz kotlin@VERSION of kotlinx.coroutines, by your mvn and java"
         }
-        Platform::CoreAsync => "strait fuzz core-async@VERSION, by your mvn and java",
-        Platform::Crystal => "strait gen --format crystal; campaigns need an interpreter",
-        Platform::Flix => "strait gen --format flix; campaigns need an interpreter",
+        (Platform::Kotlin, true) => "the same, through the compiler, 100 programs at a time",
+        (Platform::CoreAsync, _) => "strait fuzz core-async@VERSION, by your mvn and java",
+        (Platform::Crystal, _) => {
+            "the crystal in PATH or STRAIT_CRYSTAL (install: the package `crystal`)"
+        }
+        (Platform::Flix, _) => "strait fuzz flix --flix-jar FILE (https://flix.dev)",
     }
 }
 

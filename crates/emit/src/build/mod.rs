@@ -14,6 +14,8 @@ mod workshop;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use strait_calculus::Program;
@@ -77,6 +79,11 @@ impl Platform {
             Platform::CoreAsync => &["1.6.681"],
             Platform::Crystal | Platform::Flix => &[],
         }
+    }
+
+    /// Is there an interpreter of ours in that language?
+    pub fn interprets(self) -> bool {
+        matches!(self, Platform::Go | Platform::Kotlin | Platform::CoreAsync)
     }
 
     /// The language that compiled programs are written in.
@@ -212,9 +219,9 @@ impl Toolchain {
         }
     }
 
-    /// Can programs be interpreted?
-    pub fn interprets(&self) -> bool {
-        matches!(self.tools, Tools::Go(_) | Tools::Jvm(_))
+    /// The same, with a flag that ends whatever it is doing.
+    pub fn cancelled_by(&self, flag: Arc<AtomicBool>) -> Toolchain {
+        Toolchain { workshop: self.workshop.clone().cancel(flag), ..self.clone() }
     }
 
     /// The interpreter as a worker; builds it if it was not built before.
