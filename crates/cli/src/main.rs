@@ -54,6 +54,7 @@ enum Command {
     Replay(commands::replay::ReplayArgs),
     Reduce(commands::reduce::ReduceArgs),
     Report(commands::report::ReportArgs),
+    Merge(commands::merge::MergeArgs),
     Explore(commands::explore::ExploreArgs),
     Gen(commands::r#gen::GenArgs),
     Completions(commands::completions::CompletionsArgs),
@@ -82,6 +83,7 @@ fn main() -> ExitCode {
         Command::Replay(arguments) => arguments.run(&ui),
         Command::Reduce(arguments) => arguments.run(&ui),
         Command::Report(arguments) => arguments.run(&ui),
+        Command::Merge(arguments) => arguments.run(&ui),
         Command::Completions(arguments) => arguments.run(),
     };
     match result {

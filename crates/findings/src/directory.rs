@@ -101,6 +101,41 @@ fn fill(directory: &Path, finding: &Finding, files: &[(String, Vec<u8>)]) -> Res
     sync_folder(directory)
 }
 
+/// Copies a finding's directory from another store. If it is there already, it stays as it is.
+pub(crate) fn copy(from: &Path, findings: &Path, id: &str) -> Result<(), Error> {
+    let place = findings.join(id);
+    if place.join(JSON).is_file() {
+        return Ok(());
+    }
+    let incomplete = findings.join(format!("{INCOMPLETE}{id}"));
+    let copied = copy_files(from, &incomplete).and_then(|()| {
+        fs::rename(&incomplete, &place).map_err(Error::file("write", &place))?;
+        sync_folder(findings)
+    });
+    if copied.is_err() {
+        let _ = fs::remove_dir_all(&incomplete);
+    }
+    copied
+}
+
+/// Files and folders; what else may lie there, such as links, is not ours.
+fn copy_files(from: &Path, to: &Path) -> Result<(), Error> {
+    fs::create_dir_all(to).map_err(Error::file("make", to))?;
+    let failed = Error::file("read", from);
+    for entry in fs::read_dir(from).map_err(&failed)? {
+        let entry = entry.map_err(&failed)?;
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type().map_err(&failed)?;
+        if kind.is_dir() {
+            copy_files(&path, &target)?;
+        } else if kind.is_file() {
+            let content = fs::read(&path).map_err(Error::file("read", &path))?;
+            write_file(&target, &content)?;
+        }
+    }
+    sync_folder(to)
+}
+
 /// Writes a new count into `finding.json`. The rest stays as it is there: somebody may have added to
 /// it.
 pub(crate) fn update(findings: &Path, id: &str, count: u64) -> Result<(), Error> {

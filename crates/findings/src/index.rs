@@ -82,6 +82,24 @@ pub(crate) struct Progress {
     pub(crate) programs: u64,
 }
 
+/// A campaign as another store knows it.
+#[derive(Clone, Debug)]
+pub(crate) struct Exported {
+    pub(crate) known: Known,
+    pub(crate) started: String,
+    pub(crate) active: Duration,
+    /// Target, version and indices.
+    pub(crate) executed: Vec<(String, String, Range<u64>)>,
+    /// What was done, and in which second.
+    pub(crate) progress: Vec<(Total, u64)>,
+}
+
+impl Exported {
+    fn programs(&self) -> u64 {
+        self.progress.iter().map(|(total, _)| total.programs).sum()
+    }
+}
+
 /// The open file.
 #[derive(Debug)]
 pub(crate) struct Index {
@@ -294,6 +312,44 @@ impl Index {
         })
     }
 
+    /// All that is known about the campaigns, for another store.
+    pub(crate) fn export(&self) -> Result<Vec<Exported>, Error> {
+        let question = "SELECT id, seed, generator_version, settings, started, active_ms FROM campaigns ORDER BY id";
+        let mut campaigns = self.rows(question, [], |row| {
+            let known = Known {
+                seed: row.get::<_, i64>(1)?.cast_unsigned(),
+                generator_version: row.get(2)?,
+                settings: row.get(3)?,
+            };
+            let (started, active) = (row.get(4)?, Duration::from_millis(unsigned(row, 5)?));
+            let (executed, progress) = (Vec::new(), Vec::new());
+            Ok((row.get(0)?, Exported { known, started, active, executed, progress }))
+        })?;
+        for (id, campaign) in &mut campaigns {
+            let id: &i64 = id;
+            let question = "SELECT target, version, start, stop FROM executed WHERE campaign = ?1";
+            campaign.executed = self.rows(question, [id], |row| {
+                Ok((row.get(0)?, row.get(1)?, unsigned(row, 2)?..unsigned(row, 3)?))
+            })?;
+            let question =
+                "SELECT target, version, programs, runs, second FROM progress WHERE campaign = ?1";
+            campaign.progress = self.rows(question, [id], |row| {
+                let (target, version) = (row.get(0)?, row.get(1)?);
+                let (programs, runs) = (unsigned(row, 2)?, unsigned(row, 3)?);
+                Ok((Total { target, version, programs, runs }, unsigned(row, 4)?))
+            })?;
+        }
+        Ok(campaigns.into_iter().map(|(_, campaign)| campaign).collect())
+    }
+
+    /// Which programs showed each finding: seed and index.
+    pub(crate) fn occurrences(&self) -> Result<Vec<(String, u64, u64)>, Error> {
+        self.rows("SELECT finding, seed, program FROM occurrences", [], |row| {
+            let (seed, program) = (row.get::<_, i64>(1)?, row.get::<_, i64>(2)?);
+            Ok((row.get(0)?, seed.cast_unsigned(), program.cast_unsigned()))
+        })
+    }
+
     fn rows<T>(
         &self,
         question: &str,
@@ -409,6 +465,32 @@ impl Write<'_> {
         let second = i64::try_from(bucket(active.as_secs())).unwrap_or(i64::MAX);
         self.execute(add, params![campaign.0, target, version, second, programs, runs])?;
         Ok(())
+    }
+
+    /// Takes over what another store says about a campaign, unless as much is known here. To do so
+    /// twice changes nothing.
+    pub(crate) fn import(&self, campaign: &Exported) -> Result<bool, Error> {
+        let Exported { known, started, active, executed, progress } = campaign;
+        let id = self.campaign(known.seed, known.generator_version, &known.settings, started)?;
+        let question = "SELECT ifnull(sum(programs), 0) FROM progress WHERE campaign = ?1";
+        let here = self.transaction.query_row(question, [id.0], |row| row.get::<_, i64>(0));
+        let here = here.map_err(Error::index(self.path))?;
+        if here.max(0).cast_unsigned() >= campaign.programs() {
+            return Ok(false);
+        }
+        self.execute("DELETE FROM progress WHERE campaign = ?1", [id.0])?;
+        for (target, version, range) in executed {
+            self.executed(id, target, version, range.clone())?;
+        }
+        for (total, second) in progress {
+            self.progress(id, total, Duration::from_secs(*second))?;
+        }
+        let milliseconds = i64::try_from(active.as_millis()).unwrap_or(i64::MAX);
+        self.execute(
+            "UPDATE campaigns SET active_ms = max(active_ms, ?2) WHERE id = ?1",
+            params![id.0, milliseconds],
+        )?;
+        Ok(true)
     }
 
     /// Notes that a program showed a finding; `false` if that was known.

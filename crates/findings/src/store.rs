@@ -11,7 +11,7 @@ use crate::clock;
 use crate::directory::{self, FINDINGS, REPRODUCE};
 use crate::error::Error;
 use crate::group;
-use crate::index::{CampaignId, Index, Known, Total};
+use crate::index::{CampaignId, Exported, Index, Known, Total};
 use crate::model::{Discovery, FORMAT, Finding};
 use crate::ranges::Ranges;
 use crate::reconcile::{self, Recovery};
@@ -236,6 +236,43 @@ impl Store {
             write.progress(batch.campaign, &total, active)?;
             Ok(touched)
         })
+    }
+
+    /// Puts in what another store knows; how many campaigns that brought forward.
+    pub(crate) fn import(
+        &mut self,
+        campaigns: &[Exported],
+        fresh: &[Finding],
+        occurrences: &[(String, u64, u64)],
+    ) -> Result<usize, Error> {
+        let known = &self.findings;
+        let (brought, touched) = self.index.write(|write| {
+            let mut touched: BTreeMap<String, Finding> = BTreeMap::new();
+            for finding in fresh {
+                let finding = Finding { count: 0, ..finding.clone() };
+                write.finding(&finding)?;
+                touched.insert(finding.id.clone(), finding);
+            }
+            let is_here = |id: &String| {
+                known.contains_key(id) || fresh.iter().any(|finding| finding.id == *id)
+            };
+            for (id, seed, program) in occurrences.iter().filter(|(id, ..)| is_here(id)) {
+                let is_first = write.occurrence(id, *seed, *program)?;
+                let here = touched.get(id).or_else(|| known.get(id)).filter(|_| is_first);
+                if let Some(finding) = here.cloned() {
+                    let count = finding.count + 1;
+                    touched.insert(id.clone(), Finding { count, ..finding });
+                }
+            }
+            touched.values().try_for_each(|finding| write.finding(finding))?;
+            let mut brought = 0;
+            for campaign in campaigns {
+                brought += usize::from(write.import(campaign)?);
+            }
+            Ok((brought, touched))
+        })?;
+        self.findings.extend(touched);
+        Ok(brought)
     }
 
     /// Ends well: every directory has its count, and the index is one file.

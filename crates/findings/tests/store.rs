@@ -292,3 +292,50 @@ fn directories_and_index_are_made_to_agree() {
     let store = Store::open(folder.path()).expect("it opens");
     assert!(store.recovery().adopted.is_empty(), "once is enough");
 }
+
+/// Two machines with a share each, and one of them merged twice, in between, too.
+#[test]
+fn shares_are_joined_and_counted_once() {
+    let folders = [folder(), folder(), folder()];
+    let share = |number: usize, indices: std::ops::Range<u64>, found: &[Discovery]| {
+        let mut store = Store::open(folders[number].path()).expect("it opens");
+        let settings = format!("share {number}");
+        let campaign = store.campaign(7, 1, &settings).expect("a campaign");
+        let batch = Batch::new(campaign, "flume", "0.12.0", indices).runs(100);
+        let batch = Batch { discoveries: found.to_vec(), ..batch };
+        store.commit(&batch).expect("it fits");
+        store.close().expect("it closes");
+    };
+    share(0, 0..10, &[hang(1, "one"), hang(2, "one")]);
+    share(1, 10..20, &[hang(11, "one"), hang(12, "two")]);
+    let merged = |number: usize| {
+        let mut store = Store::open(folders[2].path()).expect("it opens");
+        let merged = store.merge(folders[number].path()).expect("it merges");
+        store.close().expect("it closes");
+        (merged.campaigns, merged.findings)
+    };
+    assert_eq!([merged(0), merged(0), merged(1)], [(1, 1), (0, 0), (1, 1)]);
+    share(0, 20..30, &[hang(25, "two"), hang(26, "three")]);
+    assert_eq!([merged(0), merged(1), merged(0)], [(1, 1), (0, 0), (0, 0)]);
+
+    let mut store = Store::open(folders[2].path()).expect("it opens");
+    let mut counts: Vec<u64> = store.findings().map(|finding| finding.count).collect();
+    counts.sort_unstable();
+    assert_eq!(counts, [1, 2, 3]);
+    let totals = ["share 0", "share 1"].map(|settings| {
+        let campaign = store.campaign(7, 1, settings).expect("known");
+        let executed = store.executed(campaign, "flume", "0.12.0").expect("known");
+        let starts: Vec<u64> = executed.intervals().iter().map(|range| range.start).collect();
+        (store.totals(campaign).expect("known")[0].programs, starts)
+    });
+    assert_eq!(totals, [(20, vec![0, 20]), (10, vec![10])]);
+    let nothing = store.merge(Path::new("/nowhere"));
+    assert!(matches!(nothing, Err(Error::NoCampaign { .. })));
+    for finding in store.findings() {
+        let there = read(&store.directory(&finding.id)).expect("its directory came along");
+        assert_eq!(there.count, finding.count);
+        assert!(there.files.iter().any(|file| file.starts_with("source/")));
+        let mut files = there.files.iter().map(|file| store.directory(&finding.id).join(file));
+        assert!(files.all(|file| file.is_file()));
+    }
+}

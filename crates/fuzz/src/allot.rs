@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::time::Duration;
 
+use crate::shard::Shard;
+
 /// Indices in a block of most targets.
 pub const BLOCK: u64 = 32;
 
@@ -32,11 +34,13 @@ struct Queue {
 #[derive(Debug)]
 pub struct Allotment {
     queues: Vec<Queue>,
+    shard: Shard,
 }
 
 impl Allotment {
-    /// For each lane what is missing, and how many indices a block has.
-    pub fn new(missing: impl IntoIterator<Item = (Vec<Range<u64>>, u64)>) -> Self {
+    /// For each lane what is missing, and how many indices a block has. What belongs to others than
+    /// the share is not given out.
+    pub fn new(missing: impl IntoIterator<Item = (Vec<Range<u64>>, u64)>, shard: Shard) -> Self {
         let queue = |(missing, block): (Vec<Range<u64>>, u64)| Queue {
             block,
             missing: missing.into(),
@@ -44,7 +48,9 @@ impl Allotment {
             finished: 0,
             running: 0,
         };
-        Allotment { queues: missing.into_iter().map(queue).collect() }
+        let mut queues: Vec<Queue> = missing.into_iter().map(queue).collect();
+        queues.iter_mut().for_each(|queue| queue.skip(shard));
+        Allotment { queues, shard }
     }
 
     /// The next block.
@@ -53,12 +59,9 @@ impl Allotment {
         let (lane, _) = waiting.min_by_key(|(_, queue)| queue.expected())?;
         let queue = &mut self.queues[lane];
         let front = queue.missing.front_mut()?;
-        let end = front.end.min(front.start + queue.block);
-        let indices = front.start..end;
-        front.start = end;
-        if front.is_empty() {
-            queue.missing.pop_front();
-        }
+        let indices = self.shard.next(front, queue.block)?;
+        front.start = indices.end;
+        queue.skip(self.shard);
         queue.running += 1;
         Some(Block { lane, indices })
     }
@@ -73,6 +76,13 @@ impl Allotment {
 }
 
 impl Queue {
+    /// Drops from the front what belongs to others.
+    fn skip(&mut self, shard: Shard) {
+        while self.missing.front().is_some_and(|front| shard.next(front, 1).is_none()) {
+            self.missing.pop_front();
+        }
+    }
+
     /// The time it will have had when all that is under way is done.
     fn expected(&self) -> Duration {
         self.spent
@@ -88,7 +98,8 @@ mod tests {
 
     #[test]
     fn all_lanes_have_the_same_time() {
-        let mut allotment = Allotment::new([(vec![0..10_000], BLOCK), (vec![0..10_000], 7)]);
+        let mut allotment =
+            Allotment::new([(vec![0..10_000], BLOCK), (vec![0..10_000], 7)], Shard::default());
         let mut blocks = [0, 0];
         for _ in 0..110 {
             let block = allotment.claim().expect("there is more");
@@ -100,8 +111,10 @@ mod tests {
 
     #[test]
     fn every_index_is_given_out_once() {
-        let mut allotment =
-            Allotment::new([(vec![3..50, 60..61], BLOCK), (vec![], 1), (vec![7..8], 5)]);
+        let mut allotment = Allotment::new(
+            [(vec![3..50, 60..61], BLOCK), (vec![], 1), (vec![7..8], 5)],
+            Shard::default(),
+        );
         let mut given: Vec<(usize, u64)> = Vec::new();
         while let Some(block) = allotment.claim() {
             given.extend(block.indices.map(|index| (block.lane, index)));

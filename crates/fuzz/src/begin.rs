@@ -8,6 +8,7 @@ use strait_findings::{CampaignId, Store};
 use strait_generate::GENERATOR_VERSION;
 
 use crate::error::Error;
+use crate::shard::Shard;
 
 /// The way from an index to a program and its runs; grows when that changes.
 const RECIPE_VERSION: u32 = 1;
@@ -23,6 +24,8 @@ pub struct Request {
     pub count: Option<u64>,
     /// Time, if given.
     pub time: Option<Duration>,
+    /// The share, if given.
+    pub shard: Option<Shard>,
     /// Take up what was left.
     pub resume: bool,
 }
@@ -40,6 +43,8 @@ pub struct Begun {
     pub count: Option<u64>,
     /// Time that is left.
     pub time: Option<Duration>,
+    /// Which of the indices.
+    pub shard: Shard,
 }
 
 /// What a campaign was begun with, as the store keeps it.
@@ -49,6 +54,9 @@ struct Settings {
     targets: Vec<String>,
     count: Option<u64>,
     seconds: Option<f64>,
+    /// Absent when it is everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shard: Option<String>,
 }
 
 /// Begins or resumes a campaign. `fallback` is the seed of a new one if none is given.
@@ -74,14 +82,17 @@ fn start(
     let Request { targets, count, time, .. } = request.clone();
     let seed = request.seed.unwrap_or(fallback);
     let seconds = time.map(|time| time.as_secs_f64());
-    let settings = Settings { recipe: RECIPE_VERSION, targets: targets.clone(), count, seconds };
+    let shard = request.shard.unwrap_or_default();
+    let share = (!shard.is_whole()).then(|| shard.to_string());
+    let recipe = RECIPE_VERSION;
+    let settings = Settings { recipe, targets: targets.clone(), count, seconds, shard: share };
     let text = serde_json::to_string(&settings)
         .map_err(|error| Error::Bug { what: format!("the settings: {error}") })?;
     let id = store.campaign(seed, GENERATOR_VERSION, &text)?;
     if !store.totals(id)?.is_empty() {
         return Err(Error::AlreadyBegun { folder: folder.to_owned(), seed });
     }
-    Ok(Begun { id, seed, targets, count, time })
+    Ok(Begun { id, seed, targets, count, time, shard })
 }
 
 fn resume(store: &mut Store, folder: &Path, request: &Request) -> Result<Begun, Error> {
@@ -110,6 +121,13 @@ fn resume(store: &mut Store, folder: &Path, request: &Request) -> Result<Begun, 
         };
         return Err(other(named(&settings.targets), named(&request.targets)));
     }
+    let shard = match &settings.shard {
+        Some(share) => share.parse().map_err(|_| Error::NothingToResume { folder: folder() })?,
+        None => Shard::default(),
+    };
+    if let Some(share) = request.shard.filter(|share| *share != shard) {
+        return Err(other(format!("share {shard}"), format!("share {share}")));
+    }
     let id = store.campaign(known.seed, known.generator_version, &known.settings)?;
     let planned = settings.seconds.map(Duration::from_secs_f64);
     let left = planned.map(|planned| planned.saturating_sub(store.active(id)));
@@ -119,6 +137,7 @@ fn resume(store: &mut Store, folder: &Path, request: &Request) -> Result<Begun, 
         targets: settings.targets,
         count: request.count.or(settings.count),
         time: request.time.or(left),
+        shard,
     })
 }
 
@@ -150,6 +169,9 @@ mod tests {
         let wrong = Request { seed: Some(8), ..again.clone() };
         let wrong = begin(&mut store, folder.path(), &wrong, 8);
         assert!(matches!(wrong, Err(Error::OtherCampaign { .. })));
+        let wrong = Request { shard: "1/2".parse().ok(), ..again.clone() };
+        let wrong = begin(&mut store, folder.path(), &wrong, 8).expect_err("another share");
+        assert!(wrong.to_string().contains("begun with share 0/1, not with share 1/2"), "{wrong}");
         let wrong = Request { targets: vec!["flume".into()], ..again };
         let wrong = begin(&mut store, folder.path(), &wrong, 8).expect_err("another target");
         assert!(wrong.to_string().contains("begun with std, not with flume"), "{wrong}");

@@ -26,6 +26,7 @@ use crate::lane::{Lane, Way};
 use crate::press::Press;
 use crate::recipe::PATIENCE;
 use crate::seat::{AHEAD, Seat};
+use crate::shard::Shard;
 use crate::work::{Maker, Work};
 
 /// Between two commits when nothing is found.
@@ -50,6 +51,8 @@ pub struct Bounds {
     pub time: Option<Duration>,
     /// Worker processes at once.
     pub jobs: usize,
+    /// Which of the indices.
+    pub shard: Shard,
 }
 
 /// A campaign that is about to run.
@@ -159,7 +162,7 @@ impl Campaign<'_> {
             campaign: self,
             makers,
             names: self.lanes.iter().map(|lane| lane.target.as_str().into()).collect(),
-            allotment: Mutex::new(Allotment::new(missing)),
+            allotment: Mutex::new(Allotment::new(missing, self.bounds.shard)),
             known: Mutex::new(known),
             hung: self.lanes.iter().map(|_| AtomicBool::new(false)).collect(),
             deadline: self.bounds.time.map(|time| Instant::now() + time),

@@ -18,6 +18,7 @@ mod reduce;
 mod replay;
 mod seat;
 mod sent;
+mod shard;
 mod shrink;
 mod work;
 
@@ -35,4 +36,5 @@ pub use recipe::{REPETITIONS, Recipe};
 pub use reduce::{Reduced, Reducer, keep};
 pub use replay::{Exhibit, Rerun};
 pub use seat::Seat;
+pub use shard::Shard;
 pub use work::{Maker, Work};

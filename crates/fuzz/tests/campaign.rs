@@ -27,7 +27,13 @@ fn fuzz(folder: &Path, name: &str, count: u64, time: Duration) -> (Counters, Vec
     let campaign = Campaign {
         launcher: &launcher(),
         lanes: &[lane],
-        bounds: Bounds { seed: begun.seed, count: begun.count, time: Some(time), jobs: 2 },
+        bounds: Bounds {
+            seed: begun.seed,
+            count: begun.count,
+            time: Some(time),
+            jobs: 2,
+            shard: begun.shard,
+        },
         stop: &AtomicBool::new(false),
         counters: &counters,
     };

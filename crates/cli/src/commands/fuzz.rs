@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use strait_findings::{Discovery, Recorded, Recovery, Store, report};
 use strait_fuzz::{
-    Begun, Bounds, Campaign, Counters, Error, Lane, Lanes, Request, begin, check_targets,
+    Begun, Bounds, Campaign, Counters, Error, Lane, Lanes, Request, Shard, begin, check_targets,
 };
 use strait_toolchain::Launcher;
 
@@ -52,6 +52,9 @@ pub struct FuzzArgs {
     /// Worker processes at once [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
+    /// Only share I of N, for N machines that know nothing of each other: 0/4, 1/4, 2/4, 3/4
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
     /// Folder for what is found
     #[arg(long, value_name = "DIR", default_value = "strait-out")]
     out: PathBuf,
@@ -120,6 +123,7 @@ impl FuzzArgs {
             seed: self.seed,
             count: self.count,
             time: self.time.or(default),
+            shard: self.shard,
             resume: self.resume,
         }
     }
@@ -140,12 +144,15 @@ impl FuzzArgs {
             count: begun.count,
             time: begun.time,
             jobs: self.jobs.map_or_else(cores, usize::from),
+            shard: begun.shard,
         };
         let done: u64 = store.totals(begun.id)?.iter().map(|total| total.programs).sum();
         let telling = Told {
             counters: Arc::clone(counters),
             time: begun.time,
-            all: begun.count.map(|count| count.saturating_mul(lanes.len() as u64)),
+            all: begun
+                .count
+                .map(|count| begun.shard.size(count).saturating_mul(lanes.len() as u64)),
             done,
             known: store.findings().count() as u64,
             started: Instant::now(),

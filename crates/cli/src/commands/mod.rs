@@ -11,6 +11,7 @@ mod fuzz_summary;
 pub mod r#gen;
 mod gen_stats;
 mod graphs;
+pub mod merge;
 pub mod reduce;
 pub mod replay;
 pub mod report;

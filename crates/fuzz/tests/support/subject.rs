@@ -57,6 +57,7 @@ fn campaign(arguments: &[String]) -> Result<(), Error> {
             count: begun.count,
             time: None,
             jobs: number(jobs) as usize,
+            shard: begun.shard,
         },
         stop: &AtomicBool::new(false),
         counters: &Counters::default(),
