@@ -51,6 +51,7 @@ struct Global {
 enum Command {
     Fuzz(commands::fuzz::FuzzArgs),
     Targets(commands::targets::TargetsArgs),
+    Go(commands::go::GoArgs),
     Replay(commands::replay::ReplayArgs),
     Reduce(commands::reduce::ReduceArgs),
     Report(commands::report::ReportArgs),
@@ -80,6 +81,7 @@ fn main() -> ExitCode {
         Command::Gen(arguments) => arguments.run(&ui),
         Command::Fuzz(arguments) => arguments.run(&ui),
         Command::Targets(arguments) => arguments.run(&ui),
+        Command::Go(arguments) => arguments.run(&ui),
         Command::Replay(arguments) => arguments.run(&ui),
         Command::Reduce(arguments) => arguments.run(&ui),
         Command::Report(arguments) => arguments.run(&ui),

@@ -41,7 +41,11 @@ kinds! {
     HANG "hang" "No progress, although the program terminates under every schedule.";
     SOUNDNESS "soundness" "An ill-typed program was accepted.";
     COMPILER_CRASH "compiler-crash" "The compiler crashed or reported an internal error.";
+    PANIC "panic" "The program under test panicked or died of a fatal error.";
     BLOCKING "blocking" "Somebody is blocked for ever.";
+    DATA_RACE "data-race" "Two goroutines use the same memory without an order between them.";
+    TIMEOUT "timeout" "A test does not end.";
+    ASSERTION "assertion" "A test fails under some orders and passes under others.";
     CONSISTENCY "consistency" "Two programs that mean the same were judged differently.";
     DISAGREEMENT "disagreement" "Two tools judge the same program differently.";
     PRECISION "precision" "A well-typed program was rejected.";

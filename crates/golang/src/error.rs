@@ -1,5 +1,6 @@
 //! What can go wrong between Strait and the user's `go`. Each message ends with the next step.
 
+use std::io;
 use std::path::PathBuf;
 
 /// Why something cannot be done with Go here.
@@ -21,7 +22,46 @@ pub enum Error {
         /// Its last lines.
         said: String,
     },
+    /// Too old for the overlay.
+    #[error(
+        "Go {version} is too old, Strait needs 1.24 or newer; install it from https://go.dev/dl, or set GOTOOLCHAIN=go1.26.8"
+    )]
+    TooOld {
+        /// The version that serves the folder.
+        version: String,
+    },
+    /// The sources of this version are not as expected.
+    #[error(
+        "Go {version}: {said}; use a version that Strait knows, for example with GOTOOLCHAIN=go1.26.8"
+    )]
+    DoesNotFit {
+        /// The version.
+        version: String,
+        /// What the helper said.
+        said: String,
+    },
+    /// A file of Strait's own could not be written or read.
+    #[error("cannot {action} {}: {source}; is there room, and may Strait write there?", path.display())]
+    File {
+        /// What was tried.
+        action: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
     /// A process could not be started, limited or ended.
     #[error(transparent)]
     Toolchain(#[from] strait_toolchain::Error),
+}
+
+impl Error {
+    /// For `map_err` on file operations.
+    pub(crate) fn file(
+        action: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(io::Error) -> Error {
+        let path = path.into();
+        move |source| Error::File { action, path, source }
+    }
 }

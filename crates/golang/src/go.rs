@@ -100,6 +100,15 @@ impl Go {
         })
     }
 
+    /// Runs any program to its end, or to the one that the flag brings about.
+    pub fn run_cancellable(&self, spec: Spec) -> Result<Finished, Error> {
+        let spec = match &self.cancel {
+            Some(flag) => spec.cancel(Arc::clone(flag)),
+            None => spec,
+        };
+        Ok(run(&self.launcher, &spec)?)
+    }
+
     /// The error for a command that had to succeed.
     pub fn failure(&self, command: &str, finished: &Finished) -> Error {
         Error::Fails {

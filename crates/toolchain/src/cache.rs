@@ -52,7 +52,7 @@ impl Cache {
     }
 
     /// Makes a folder in the cache.
-    pub(crate) fn folder(&self, name: impl AsRef<Path>) -> Result<PathBuf, Error> {
+    pub fn folder(&self, name: impl AsRef<Path>) -> Result<PathBuf, Error> {
         let path = self.root.join(name);
         fs::create_dir_all(&path).map_err(failed("make", &path))?;
         Ok(path)

@@ -250,12 +250,12 @@ fn tell_recovery(ui: &Ui, recovery: &Recovery) {
     }
 }
 
-fn cores() -> usize {
+pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// A seed that differs from time to time.
-fn some_seed() -> u64 {
+pub fn some_seed() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     ((now.as_nanos() / 1_000) % SEEDS) as u64
 }

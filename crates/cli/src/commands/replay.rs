@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use anyhow::Context;
 use clap::Args;
 use serde_json::json;
 use strait_fuzz::{Exhibit, Lanes};
-use strait_toolchain::Launcher;
+use strait_toolchain::{Cache, Launcher};
 
 use crate::duration;
 use crate::interrupt;
@@ -26,12 +27,19 @@ pub struct ReplayArgs {
     /// How long to try
     #[arg(long, value_name = "TIME", default_value = "1m", value_parser = duration::parse)]
     time: Duration,
+    /// How often a Go test is run
+    #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u64).range(1..))]
+    tries: u64,
 }
 
 impl ReplayArgs {
     pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
         let stop = interrupt::flag_for(ui)?;
         let launcher = Launcher::this_program()?;
+        if strait_findings::read(&self.folder).is_ok_and(|finding| strait_reorder::is_go(&finding))
+        {
+            return self.run_go(ui, &stop, &launcher);
+        }
         let mut lanes = Lanes::new(&launcher, Arc::clone(&stop));
         let exhibit = Exhibit::open(&self.folder, &mut lanes, &mut |text| ui.note(text))?;
         let finding = &exhibit.replay.finding;
@@ -56,5 +64,44 @@ impl ReplayArgs {
             ui.note("A race may need longer: try --time 10m, on a machine with little else to do.");
         }
         Ok(if again { Status::Found } else { Status::Clean })
+    }
+
+    /// A test of a Go module, with the recorded order and seed.
+    fn run_go(
+        &self,
+        ui: &Ui,
+        stop: &Arc<AtomicBool>,
+        launcher: &Launcher,
+    ) -> anyhow::Result<Status> {
+        let here = std::env::current_dir().context("cannot find the current folder")?;
+        let cache = Cache::find()?;
+        let mut tell = |package: String| ui.note(format!("compiling the tests of {package}"));
+        let exhibit =
+            strait_reorder::Exhibit::open(&self.folder, &here, launcher, &cache, stop, &mut tell)?;
+        let finding = &exhibit.finding;
+        ui.note(format!("{} {}", finding.kind, finding.title));
+        let again = exhibit.run(self.tries, self.time, stop)?;
+        let (failed, runs) = (again.failed, again.runs);
+        if ui.json {
+            ui.document(&json!({
+                "id": finding.id,
+                "again": failed > 0,
+                "failed": failed,
+                "runs": runs,
+            }))?;
+        } else if let Some(suspicion) = &again.suspicion {
+            for fact in &suspicion.facts {
+                ui.line(format!("  {fact}"))?;
+            }
+            ui.line(
+                ui.paint(Paint::Red, format!("It happened again: in {failed} of {runs} runs.")),
+            )?;
+        } else {
+            ui.line(ui.paint(Paint::Green, format!("It did not happen in {runs} runs.")))?;
+            ui.note(
+                "Schedules depend on the machine's load: try --tries 200, with little else to do.",
+            );
+        }
+        Ok(if failed > 0 { Status::Found } else { Status::Clean })
     }
 }

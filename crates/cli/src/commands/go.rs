@@ -1,0 +1,30 @@
+//! `strait go`: what is done with Go code bases.
+
+use clap::{Args, Subcommand};
+
+use crate::commands::go_fuzz::GoFuzzArgs;
+use crate::commands::replay::ReplayArgs;
+use crate::ui::{Status, Ui};
+
+/// Find concurrency bugs in Go code
+#[derive(Args)]
+#[command(arg_required_else_help = true)]
+pub struct GoArgs {
+    #[command(subcommand)]
+    command: GoCommand,
+}
+
+#[derive(Subcommand)]
+enum GoCommand {
+    Fuzz(GoFuzzArgs),
+    Replay(ReplayArgs),
+}
+
+impl GoArgs {
+    pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
+        match &self.command {
+            GoCommand::Fuzz(arguments) => arguments.run(ui),
+            GoCommand::Replay(arguments) => arguments.run(ui),
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! `strait go fuzz`: the tests of a Go module under many orders of their messages.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use strait_findings::{Discovery, Recorded, Store};
+use strait_reorder::{
+    Bounds, Campaign, Counters, Ended, Error, Prepared, Request, Switches, prepare,
+};
+use strait_toolchain::{Cache, Launcher};
+
+use crate::commands::fuzz::{cores, some_seed, write_report};
+use crate::commands::go_sarif;
+use crate::commands::go_summary::{Summary, show_facts};
+use crate::duration;
+use crate::interrupt;
+use crate::progress::{Progress, Telling};
+use crate::ui::{Paint, Status, Ui, grouped};
+
+/// The time of a campaign that says nothing about its end.
+const DEFAULT_TIME: Duration = Duration::from_secs(60);
+
+/// Run the tests of a Go module under many orders of messages
+#[derive(Args)]
+#[command(after_help = "\
+Nothing is changed in the module: tests are compiled with your own go (1.24 or newer) and an overlay \
+of its runtime. Each test is run again and again, with selects that prefer other cases and with \
+goroutines that give way at other moments; goroutines that are blocked for ever, panics, tests that do \
+not end and, with --race, data races are reported, each once, with what repeats it.
+Exit codes: 0 nothing found, 1 something found, 2 the command line, the module or the machine is in \
+the way.")]
+pub struct GoFuzzArgs {
+    /// Packages, as for `go test`
+    #[arg(value_name = "PACKAGES", default_value = "./...")]
+    packages: Vec<String>,
+    /// Only tests that match, as for `go test -run`
+    #[arg(long, value_name = "RE")]
+    run: Option<String>,
+    /// How long, such as 90s, 10m, 1h30m [default: 1m unless --runs is given]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    time: Option<Duration>,
+    /// Runs a test
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    runs: Option<u64>,
+    /// Tests at once [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    jobs: Option<u16>,
+    /// Which random orders [default: others each time]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Folder for what is found
+    #[arg(long, value_name = "DIR", default_value = "strait-out")]
+    out: PathBuf,
+    /// Also look for data races; slower, and by the real clock only
+    #[arg(long)]
+    race: bool,
+    /// Build tags, separated by commas
+    #[arg(long, value_name = "TAGS")]
+    tags: Option<String>,
+    /// Write the findings as SARIF, for code scanning
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<PathBuf>,
+    /// Never use the virtual clock
+    #[arg(long)]
+    real_time: bool,
+    /// Mutate the first order only, whatever it shows
+    #[arg(long)]
+    no_feedback: bool,
+    /// Let every select choose freely
+    #[arg(long)]
+    no_mutation: bool,
+    /// Do not judge goroutines that are left: only crashes and hangs are seen
+    #[arg(long)]
+    no_sanitizer: bool,
+    /// Never make a goroutine give way
+    #[arg(long)]
+    no_yields: bool,
+}
+
+impl GoFuzzArgs {
+    pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
+        let stop = interrupt::flag_for(ui)?;
+        let prepared = self.prepare(ui, &stop)?;
+        for problem in &prepared.problems {
+            let heading = ui.paint(Paint::Yellow, format!("{} is left out:", problem.package));
+            ui.note(format!("{heading}\n{}", indent(&problem.said)));
+        }
+        if prepared.subjects.is_empty() && !stop.load(Ordering::SeqCst) {
+            return Err(self.nothing(&prepared));
+        }
+        let mut store = Store::open(&self.out)?;
+        let seed = self.seed.unwrap_or_else(some_seed);
+        let id = store.campaign(seed, 1, "go fuzz")?;
+        let counters = Arc::new(Counters::default());
+        let started = Instant::now();
+        let ended = self.campaign(ui, &stop, &prepared, seed, &counters, &mut store, id)?;
+        let package = |finding: &strait_findings::Finding| {
+            prepared.subjects.iter().any(|one| one.bench.package.path == finding.target)
+        };
+        let findings = store.findings().filter(|finding| package(finding)).cloned().collect();
+        let summary = Summary {
+            folder: &self.out,
+            seed,
+            findings,
+            counters: &counters,
+            ended: &ended,
+            problems: &prepared.problems,
+            seconds: started.elapsed().as_secs_f64(),
+            go: prepared.go.version(),
+        };
+        store.close()?;
+        write_report(&self.out)?;
+        if let Some(path) = &self.sarif {
+            let document = go_sarif::document(&summary.findings, &self.out);
+            let text = serde_json::to_string_pretty(&document)?;
+            std::fs::write(path, text)
+                .with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        if ui.json {
+            ui.document(&summary.document())?;
+        } else {
+            summary.show(ui)?;
+        }
+        Ok(if summary.findings.is_empty() { Status::Clean } else { Status::Found })
+    }
+
+    fn prepare(&self, ui: &Ui, stop: &Arc<AtomicBool>) -> anyhow::Result<Prepared> {
+        let launcher = Launcher::this_program()?;
+        let cache = Cache::find()?;
+        let request = Request {
+            directory: std::env::current_dir().context("cannot find the current folder")?,
+            patterns: self.packages.clone(),
+            run: self.run.clone(),
+            race: self.race,
+            virtual_time: !self.real_time,
+            tags: self.tags.clone(),
+        };
+        let compiling = Compiling::default();
+        let progress = Progress::of(ui, Box::new(compiling.clone()), stop);
+        let mut tell = |package: String| compiling.set(package);
+        let prepared = prepare(&request, &launcher, &cache, stop, &mut tell);
+        drop(progress);
+        Ok(prepared?)
+    }
+
+    /// Why there is no test.
+    fn nothing(&self, prepared: &Prepared) -> anyhow::Error {
+        if let [first, ..] = prepared.problems.as_slice() {
+            let count = prepared.problems.len();
+            let package = &first.package;
+            return anyhow::anyhow!(
+                "nothing can be tested: {package} and {} more cannot be compiled, see above",
+                count - 1
+            );
+        }
+        let run = self.run.as_ref().map(|run| format!(" that matches {run}")).unwrap_or_default();
+        Error::NoTests(run).into()
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the parts of a campaign meet here and only here")]
+    fn campaign(
+        &self,
+        ui: &Ui,
+        stop: &Arc<AtomicBool>,
+        prepared: &Prepared,
+        seed: u64,
+        counters: &Arc<Counters>,
+        store: &mut Store,
+        id: strait_findings::CampaignId,
+    ) -> anyhow::Result<Ended> {
+        let time = self.time.or_else(|| self.runs.is_none().then_some(DEFAULT_TIME));
+        let bounds = Bounds {
+            seed,
+            runs: self.runs,
+            time,
+            jobs: self.jobs.map_or_else(cores, usize::from),
+            switches: Switches {
+                feedback: !self.no_feedback,
+                mutation: !self.no_mutation,
+                sanitizer: !self.no_sanitizer,
+                yields: !self.no_yields,
+            },
+        };
+        if bounds.time.is_some_and(|time| time.is_zero()) {
+            bail!("--time 0 leaves no time to run a test");
+        }
+        let telling = Told { counters: Arc::clone(counters), time, started: Instant::now() };
+        let progress = Progress::of(ui, Box::new(telling), stop);
+        let mut found = |recorded: &Recorded, discovery: &Discovery| {
+            if ui.json {
+                return;
+            }
+            let heading = ui.paint(Paint::Red, discovery.kind.as_str());
+            let facts = show_facts(&discovery.explanation);
+            let place = recorded.directory.display();
+            progress.say(format!("{heading} {}\n{facts}\n     {place}\n", discovery.title));
+        };
+        let campaign = Campaign { prepared, bounds, stop, counters };
+        Ok(campaign.run(store, id, &mut found)?)
+    }
+}
+
+fn indent(text: &str) -> String {
+    const SHOWN: usize = 12;
+    let lines: Vec<String> = text.lines().take(SHOWN).map(|line| format!("  {line}")).collect();
+    lines.join("\n")
+}
+
+/// What is being compiled.
+#[derive(Clone, Default)]
+struct Compiling(Arc<std::sync::Mutex<String>>);
+
+impl Compiling {
+    fn set(&self, package: String) {
+        if let Ok(mut current) = self.0.lock() {
+            *current = package;
+        }
+    }
+}
+
+impl Telling for Compiling {
+    fn place(&self) -> Option<(u64, u64)> {
+        None
+    }
+
+    fn line(&self, _: Duration) -> String {
+        let package = self.0.lock().map(|package| package.clone()).unwrap_or_default();
+        if package.is_empty() {
+            "preparing; the first time the standard library is compiled, which takes a minute"
+                .into()
+        } else {
+            format!("compiling the tests of {package}")
+        }
+    }
+}
+
+/// What the progress line says.
+struct Told {
+    counters: Arc<Counters>,
+    time: Option<Duration>,
+    started: Instant,
+}
+
+impl Telling for Told {
+    fn place(&self) -> Option<(u64, u64)> {
+        let all = self.time?.as_millis() as u64;
+        Some(((self.started.elapsed().as_millis() as u64).min(all), all))
+    }
+
+    fn line(&self, elapsed: Duration) -> String {
+        let runs = self.counters.runs();
+        let rate = (runs as f64 / elapsed.as_secs_f64().max(1e-3)) as u64;
+        let findings = self.counters.findings();
+        format!(
+            "{} tests, {} runs, {} a second, {findings} {}",
+            grouped(self.counters.tests()),
+            grouped(runs),
+            grouped(rate),
+            if findings == 1 { "finding" } else { "findings" },
+        )
+    }
+}
+
+/// The path of a finding's directory as it is printed.
+pub fn place(folder: &Path, id: &str) -> PathBuf {
+    folder.join(strait_findings::FINDINGS).join(id)
+}

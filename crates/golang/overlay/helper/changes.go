@@ -1,0 +1,76 @@
+// What is changed in which file. This table is all that depends on the sources of Go.
+
+package main
+
+// changes lists them. The order within a file does not matter.
+func changes() []change {
+	const pc = "sys.GetCallerPC()"
+	return []change{
+		{"runtime/chan.go", []edit{
+			field{"hchan", "strait straitC"},
+			beforeReturn{"makechan", "straitMade(c, " + pc + ")"},
+			entry{"chansend1", "straitSend(c, " + pc + ")"},
+			entry{"chanrecv1", "straitRecv(c, " + pc + ")"},
+			entry{"chanrecv2", "straitRecv(c, " + pc + ")"},
+			entry{"closechan", "straitClose(c, " + pc + ")"},
+			rename{"selectnbsend", "straitSelectnbsend"},
+			rename{"selectnbrecv", "straitSelectnbrecv"},
+			needs{"internal/runtime/sys"},
+		}},
+		{"runtime/select.go", []edit{
+			rename{"selectgo", "straitSelectgo"},
+			substitute{"selectgo", "cheaprandn", "straitRandn"},
+		}},
+		{"runtime/runtime2.go", []edit{
+			field{"g", "strait straitG"},
+		}},
+		{"runtime/proc.go", []edit{
+			beforeReturn{"newproc1", "straitBorn(callergp, newg)"},
+			exit{"newproc", "straitAfterGo()"},
+			beforeCall{"checkdead", "fatal", "straitDead()"},
+			entry{"os_beforeExit", "straitExiting(exitCode)"},
+		}},
+		{"runtime/mgc.go", []edit{
+			ifPresent{"(*g).isMaybeRunnable", condition{
+				"(*g).isMaybeRunnable", "isMarkedOrNotInHeap(unsafe.Pointer(sg.c.get()))", "!straitOwnTimer(gp, sg)",
+			}},
+		}},
+		{"runtime/time_fake.go", []edit{
+			entry{"write", "if straitPlainOutput { return write1(fd, p, n) }"},
+		}},
+		{"sync/mutex.go", append(lock("(*Mutex).Lock", "m", "straitMutex"),
+			exit{"(*Mutex).Unlock", "straitReleased(unsafe.Pointer(m))"},
+			needs{"internal/runtime/sys"}, needs{"unsafe"},
+		)},
+		{"sync/rwmutex.go", append(append(lock("(*RWMutex).Lock", "rw", "straitWriter"),
+			lock("(*RWMutex).RLock", "rw", "straitReader")...),
+			exit{"(*RWMutex).Unlock", "straitReleased(unsafe.Pointer(rw))"},
+			exit{"(*RWMutex).RUnlock", "straitReleased(unsafe.Pointer(rw))"},
+			needs{"internal/runtime/sys"},
+		)},
+		{"sync/waitgroup.go", []edit{
+			entry{"(*WaitGroup).Wait", "straitBefore(unsafe.Pointer(wg), straitWaitGroup); defer straitAfter(unsafe.Pointer(wg), straitWaitGroup, 0)"},
+			entry{"(*WaitGroup).Add", "straitPause()"},
+		}},
+		{"sync/cond.go", []edit{
+			entry{"(*Cond).Wait", "straitBefore(unsafe.Pointer(c), straitCond)"},
+			exit{"(*Cond).Wait", "straitAfter(unsafe.Pointer(c), straitCond, 0)"},
+			entry{"(*Cond).Signal", "straitPause()"},
+			entry{"(*Cond).Broadcast", "straitPause()"},
+		}},
+		{"sync/once.go", []edit{
+			entry{"(*Once).doSlow", "straitPause()"},
+		}},
+		{"testing/testing.go", []edit{
+			rename{"(*M).Run", "straitRun"},
+		}},
+	}
+}
+
+func lock(function, receiver, kind string) []edit {
+	object := "unsafe.Pointer(" + receiver + "), " + kind
+	return []edit{
+		entry{function, "straitBefore(" + object + ")"},
+		exit{function, "straitAfter(" + object + ", sys.GetCallerPC())"},
+	}
+}

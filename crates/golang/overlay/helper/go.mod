@@ -1,0 +1,3 @@
+module strait.local/helper
+
+go 1.24

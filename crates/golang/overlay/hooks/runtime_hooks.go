@@ -1,0 +1,408 @@
+// What is called at the program's own operations: yields, orders and their enforcement, coverage.
+
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"internal/runtime/sys"
+	"unsafe"
+)
+
+// straitG is what a goroutine carries.
+type straitG struct {
+	id     uint64 // from the seed and the chain of its ancestors: the same whenever it is replayed
+	drawn  uint32 // numbers taken from its stream
+	kids   uint32
+	timers uint32 // selects in a row that took a timer
+	kind   uint32 // of the object it may be waiting for
+	object uintptr
+}
+
+// straitC is what a channel carries. The fields are written without a lock: they are hints.
+type straitC struct {
+	made     uint32 // places
+	last     uint32 // the id of the last operation
+	sent     uint32
+	received uint32
+	closed   uint32
+	sender   uint32 // goroutines
+	receiver uint32
+	closer   uint32
+}
+
+// Kinds of what a goroutine may wait for or hold.
+const (
+	straitMutex = iota + 1
+	straitWriter
+	straitReader
+	straitWaitGroup
+	straitCond
+	straitOnce
+)
+
+// Kinds of operations on a channel, for coverage.
+const (
+	straitMake = iota + 1
+	straitSendOp
+	straitReceiveOp
+	straitCloseOp
+)
+
+// straitBorn numbers a new goroutine.
+func straitBorn(parent, child *g) {
+	if straitOn == nil {
+		return
+	}
+	child.strait = straitG{}
+	if isSystemGoroutine(child, false) {
+		return
+	}
+	parent.strait.kids++
+	child.strait.id = straitMix(parent.strait.id ^ uint64(parent.strait.kids)<<32)
+}
+
+// straitAfterGo is the end of a go statement.
+func straitAfterGo() {
+	if straitOn != nil {
+		straitYield()
+	}
+}
+
+// straitDraw takes the next number of the goroutine's own stream.
+func straitDraw(gp *g) uint64 {
+	gp.strait.drawn++
+	return straitMix(gp.strait.id + uint64(gp.strait.drawn)*0xd1342543de82ef95)
+}
+
+// straitRandn replaces the random order in which a select looks at its cases.
+func straitRandn(n uint32) uint32 {
+	gp := getg()
+	if straitOn == nil || gp.strait.id == 0 {
+		return cheaprandn(n)
+	}
+	return uint32(straitDraw(gp)>>32) % n
+}
+
+// straitYield gives way now and then, as the seed says.
+func straitYield() {
+	shared := straitOn
+	if shared.rate == 0 {
+		return
+	}
+	gp := getg()
+	mp := gp.m
+	if mp.curg != gp || gp.strait.id == 0 || mp.locks != 0 || mp.preemptoff != "" || mp.dying != 0 {
+		return
+	}
+	number := straitDraw(gp)
+	if uint32(number)&1023 >= shared.rate {
+		return
+	}
+	shared.yields++
+	switch kind := number >> 10 & 7; {
+	case kind < 3:
+		Gosched()
+	case kind < 5 || straitInBubble(gp):
+		for more := number >> 16 & 7; ; more-- {
+			Gosched()
+			if more == 0 {
+				break
+			}
+		}
+	default:
+		timeSleep(int64(number>>16%2000+1) * 1000)
+	}
+}
+
+// straitPair counts two operations that follow each other on one channel (CountChOpPair).
+func straitPair(c *hchan, place uint32, kind uint32) {
+	shared := straitOn
+	id := uint32(straitMix(shared.place[place].id^uint64(kind)) & 0xffff)
+	previous := c.strait.last
+	c.strait.last = id
+	counter := &shared.pair[(previous>>1^id)&(straitPairs-1)]
+	if *counter != 0xffff {
+		*counter++
+	}
+}
+
+// straitMade follows makechan.
+func straitMade(c *hchan, pc uintptr) {
+	shared := straitOn
+	if shared == nil || shared.flags&straitRecord == 0 {
+		return
+	}
+	place := straitAt(pc)
+	c.strait.made = place
+	atomic.Xadd(&shared.place[place].made, 1)
+	straitPair(c, place, straitMake)
+}
+
+func straitSent(c *hchan, place uint32) {
+	c.strait.sent, c.strait.sender = place, uint32(getg().goid)
+	straitPair(c, place, straitSendOp)
+	if size := c.dataqsiz; size > 0 {
+		full := uint32(min(c.qcount+1, size) * 1000 / size)
+		if made := &straitOn.place[c.strait.made]; made.full < full {
+			made.full = full
+		}
+	}
+}
+
+func straitGot(c *hchan, place uint32) {
+	c.strait.received, c.strait.receiver = place, uint32(getg().goid)
+	straitPair(c, place, straitReceiveOp)
+}
+
+// straitSend precedes a send statement, straitRecv a receive.
+func straitSend(c *hchan, pc uintptr) {
+	shared := straitOn
+	if shared == nil {
+		return
+	}
+	if c != nil && shared.flags&straitRecord != 0 {
+		straitSent(c, straitAt(pc))
+	}
+	straitYield()
+}
+
+func straitRecv(c *hchan, pc uintptr) {
+	shared := straitOn
+	if shared == nil {
+		return
+	}
+	if c != nil && shared.flags&straitRecord != 0 {
+		straitGot(c, straitAt(pc))
+	}
+	straitYield()
+}
+
+// straitClose precedes close.
+func straitClose(c *hchan, pc uintptr) {
+	shared := straitOn
+	if shared == nil {
+		return
+	}
+	if c != nil && shared.flags&straitRecord != 0 {
+		place := straitAt(pc)
+		c.strait.closed, c.strait.closer = place, uint32(getg().goid)
+		atomic.Xadd(&shared.place[c.strait.made].closed, 1)
+		straitPair(c, place, straitCloseOp)
+	}
+	straitYield()
+}
+
+// straitNote writes a select into the order.
+func straitNote(place uint32, cases, chosen int) {
+	shared := straitOn
+	at := atomic.Xadd(&shared.steps, 1) - 1
+	if at < straitSteps {
+		shared.step[at] = straitStep{place, uint16(cases), uint16(chosen)}
+	}
+	shared.place[place].cases = uint32(cases)
+}
+
+// straitWanted is FetchOrder of the paper: the case that the order wishes for at this place, or -1.
+// Each place has an array of its own and starts over when it is used up.
+func straitWanted(place uint32) int {
+	at := &straitOn.place[place]
+	if at.wish == 0 {
+		return -1
+	}
+	wish := &straitOn.wish[at.wish-1]
+	next := atomic.Xadd(&at.cursor, 1) - 1
+	pick := straitOn.pick[(wish.first+next%wish.count)&(straitPicks-1)]
+	if pick == 0xffff {
+		return -1
+	}
+	return int(pick)
+}
+
+// selectgo stands for the original, which is straitSelectgo now.
+func selectgo(cas0 *scase, order0 *uint16, pc0 *uintptr, nsends, nrecvs int, block bool) (int, bool) {
+	if straitOn == nil || straitOn.flags&straitRecord == 0 {
+		return straitSelectgo(cas0, order0, pc0, nsends, nrecvs, block)
+	}
+	return straitSelect(cas0, order0, pc0, nsends, nrecvs, block, sys.GetCallerPC())
+}
+
+func straitSelect(cas0 *scase, order0 *uint16, pc0 *uintptr, nsends, nrecvs int, block bool, pc uintptr) (int, bool) {
+	place := straitAt(pc)
+	cases := nsends + nrecvs
+	all := (*[1 << 16]scase)(unsafe.Pointer(cas0))[:cases:cases]
+	straitYield()
+	chosen, received, done := -1, false, false
+	if wanted := straitWanted(place); wanted >= 0 && wanted < cases && all[wanted].c != nil {
+		received, done = straitPrefer(all[wanted], wanted < nsends)
+		if done {
+			chosen = wanted
+		}
+	}
+	if !done {
+		chosen, received = straitSelectgo(cas0, order0, pc0, nsends, nrecvs, block)
+	}
+	if !block {
+		cases++
+	}
+	straitNote(place, cases, chosen)
+	gp := getg()
+	if chosen < 0 {
+		gp.strait.timers = 0
+		return chosen, received
+	}
+	c := all[chosen].c
+	if c.timer != nil {
+		gp.strait.timers++
+	} else {
+		gp.strait.timers = 0
+	}
+	if chosen < nsends {
+		straitSent(c, place)
+	} else {
+		straitGot(c, place)
+	}
+	return chosen, received
+}
+
+// straitPrefer waits for one case and no longer than the window: a select of that case and a timer,
+// as in figure 3 of the paper. The original select follows when it returns false.
+func straitPrefer(wanted scase, send bool) (received, done bool) {
+	shared := straitOn
+	var cases [2]scase
+	var order [4]uint16
+	cases[0] = wanted
+	sends := 0
+	if send {
+		sends = 1
+	}
+	chosen, received := straitSelectgo(&cases[0], &order[0], nil, sends, 1-sends, false)
+	if chosen < 0 && !straitInBubble(getg()) && shared.window > 0 {
+		alarm := make(chan struct{}, 1)
+		t := new(timer)
+		t.init(straitRing, alarm)
+		t.modify(nanotime()+shared.window, 0, nil, nil, 0)
+		cases[0] = wanted
+		cases[1] = scase{c: *(**hchan)(unsafe.Pointer(&alarm))}
+		chosen, received = straitSelectgo(&cases[0], &order[0], nil, sends, 2-sends, true)
+		t.stop()
+	}
+	if chosen != 0 {
+		atomic.Xadd(&shared.expired, 1)
+		return false, false
+	}
+	atomic.Xadd(&shared.enforced, 1)
+	return received, true
+}
+
+func straitRing(arg any, _ uintptr, _ int64) {
+	select {
+	case arg.(chan struct{}) <- struct{}{}:
+	default:
+	}
+}
+
+// straitTry precedes a select of one case and a default. If the order wishes for the case, it gets
+// its window; the default is never forced, because that could contradict what has happened before.
+func straitTry(c *hchan, elem unsafe.Pointer, send bool, pc uintptr) (received, done bool) {
+	shared := straitOn
+	if shared == nil || shared.flags&straitRecord == 0 {
+		return false, false
+	}
+	place := straitAt(pc)
+	straitYield()
+	if c != nil && straitWanted(place) == 0 {
+		received, done = straitPrefer(scase{c: c, elem: elem}, send)
+	}
+	return received, done
+}
+
+// straitTried follows it.
+func straitTried(c *hchan, send, selected bool, pc uintptr) {
+	shared := straitOn
+	if shared == nil || shared.flags&straitRecord == 0 {
+		return
+	}
+	place := straitAt(pc)
+	if !selected {
+		straitNote(place, 2, 0xffff)
+		return
+	}
+	straitNote(place, 2, 0)
+	if send {
+		straitSent(c, place)
+	} else {
+		straitGot(c, place)
+	}
+}
+
+func selectnbsend(c *hchan, elem unsafe.Pointer) (selected bool) {
+	pc := sys.GetCallerPC()
+	if _, selected = straitTry(c, elem, true, pc); !selected {
+		selected = chansend(c, elem, false, pc)
+	}
+	straitTried(c, true, selected, pc)
+	return selected
+}
+
+func selectnbrecv(elem unsafe.Pointer, c *hchan) (selected, received bool) {
+	pc := sys.GetCallerPC()
+	if received, selected = straitTry(c, elem, false, pc); !selected {
+		selected, received = chanrecv(c, elem, false)
+	}
+	straitTried(c, false, selected, pc)
+	return selected, received
+}
+
+// straitBefore precedes an operation of package sync that may block, straitAfter follows it.
+//
+//go:linkname straitBefore sync.straitBefore
+func straitBefore(object unsafe.Pointer, kind uint32) {
+	if straitOn == nil {
+		return
+	}
+	straitYield()
+	gp := getg()
+	gp.strait.object, gp.strait.kind = uintptr(object), kind
+}
+
+//go:linkname straitAfter sync.straitAfter
+func straitAfter(object unsafe.Pointer, kind uint32, pc uintptr) {
+	shared := straitOn
+	if shared == nil {
+		return
+	}
+	gp := getg()
+	gp.strait.object, gp.strait.kind = 0, 0
+	if kind > straitReader || shared.flags&straitRecord == 0 {
+		return
+	}
+	at := &shared.holder[straitHolderOf(uintptr(object))]
+	at.lock, at.goroutine, at.kind, at.place = uint64(uintptr(object)), gp.goid, kind, straitAt(pc)
+}
+
+func straitHolderOf(object uintptr) uint32 {
+	return uint32(uint64(object)*0x9e3779b97f4a7c15>>40) & (straitHolders - 1)
+}
+
+// straitReleased follows an unlock.
+//
+//go:linkname straitReleased sync.straitReleased
+func straitReleased(object unsafe.Pointer) {
+	shared := straitOn
+	if shared == nil {
+		return
+	}
+	at := &shared.holder[straitHolderOf(uintptr(object))]
+	if at.lock == uint64(uintptr(object)) {
+		at.lock = 0
+	}
+}
+
+// straitPause is a place of package sync that does not block but where others may come first.
+//
+//go:linkname straitPause sync.straitPause
+func straitPause() {
+	if straitOn != nil {
+		straitYield()
+	}
+}

@@ -1,0 +1,424 @@
+// Who is blocked for ever: when goroutines are judged, and what is written down about them.
+//
+// The looks at a running test come from a thread of their own, which has no P and sleeps in the
+// kernel: a timer or a goroutine of the program would keep the runtime from seeing that everybody is
+// asleep, and leak checks of the program's own would see it.
+
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+var straitCheck struct {
+	lock   mutex
+	g      *g
+	idle   atomic.Bool
+	real   atomic.Uint32 // milliseconds since the start, whatever clock the program has
+	reason atomic.Uint32
+	done   atomic.Uint32
+}
+
+const straitTick = 5 // milliseconds
+
+// straitMonitor is the thread. It wakes the checker, which needs a P, as sysmon does with forced
+// collections.
+//
+//go:nowritebarrierrec
+func straitMonitor() {
+	lock(&sched.lock)
+	sched.nmsys++
+	checkdead()
+	unlock(&sched.lock)
+	next := straitOn.interval
+	for {
+		usleep(straitTick * 1000)
+		now := straitCheck.real.Load() + straitTick
+		straitCheck.real.Store(now)
+		if atomic.Load(&straitOn.state) >= straitFinished && now < straitOn.limit {
+			continue
+		}
+		overdue := straitOn.limit > 0 && now >= straitOn.limit
+		due := straitOn.interval > 0 && straitOn.flags&straitSanitize != 0 && now >= next
+		if !overdue && !due {
+			continue
+		}
+		if overdue {
+			straitCheck.reason.Store(straitOverdue)
+		}
+		next = now + now/2
+		lock(&straitCheck.lock)
+		if straitCheck.idle.Load() {
+			straitCheck.idle.Store(false)
+			var list gList
+			list.push(straitCheck.g)
+			injectglist(&list)
+		}
+		unlock(&straitCheck.lock)
+	}
+}
+
+// straitChecker is the goroutine; it begins with "runtime." and so is hidden from the program.
+func straitChecker() {
+	straitCheck.g = getg()
+	for {
+		lock(&straitCheck.lock)
+		straitCheck.idle.Store(true)
+		goparkunlock(&straitCheck.lock, waitReasonForceGCIdle, traceBlockSystemGoroutine, 1)
+		if straitCheck.reason.Load() == straitOverdue {
+			straitLeaks()
+			straitDescribe()
+			atomic.Store(&straitOn.state, straitOverdue)
+			exit(98)
+		}
+		if atomic.Load(&straitOn.state) >= straitFinished {
+			continue
+		}
+		straitLeaks()
+		hopeless := false
+		stw := stopTheWorld(stwGoroutineProfile)
+		systemstack(func() {
+			hopeless = straitHopelessTest() || straitQuiet(nil)
+		})
+		startTheWorld(stw)
+		if hopeless && straitStill() {
+			straitDescribe()
+			atomic.Store(&straitOn.state, straitHopeless)
+			exit(97)
+		}
+	}
+}
+
+// straitStill asks once more a moment later: a signal or a finalizer may have woken somebody.
+func straitStill() (still bool) {
+	systemstack(func() { usleep(30 * 1000) })
+	straitLeaks()
+	stw := stopTheWorld(stwGoroutineProfile)
+	systemstack(func() {
+		still = straitHopelessTest() || straitQuiet(nil)
+	})
+	startTheWorld(stw)
+	return still
+}
+
+// straitLeaks asks the collector, twice: what the first time is still held by something on its way
+// out is found the second time.
+func straitLeaks() {
+	atomic.Xadd(&straitOn.looks, 1)
+	if straitCanJudge && straitOn.flags&straitSanitize != 0 {
+		straitLeakGC()
+		straitLeakGC()
+	}
+}
+
+// straitHopelessTest: is the goroutine of a test leaked? Then the test cannot finish.
+func straitHopelessTest() bool {
+	for _, gp := range allgs {
+		if straitStatus(gp) == straitLeaked && straitCanJudge && straitRunsTest(gp) {
+			return true
+		}
+	}
+	return false
+}
+
+func straitRunsTest(gp *g) bool {
+	var pcs [100]uintptr
+	count := gcallers(gp, 0, pcs[:])
+	for _, pc := range pcs[:count] {
+		if f := findfunc(pc - 1); f.valid() && funcname(f) == "testing.tRunner" {
+			return true
+		}
+	}
+	return false
+}
+
+func straitStatus(gp *g) uint32 {
+	return readgstatus(gp) &^ _Gscan
+}
+
+// straitQuiet: nobody can move. The world is stopped; self is the one who asks.
+func straitQuiet(self *g) bool {
+	for _, pp := range allp {
+		if straitTimers(pp) {
+			return false
+		}
+	}
+	return !straitActive(self)
+}
+
+// straitActive: somebody runs, will run, sleeps, or waits for the world outside.
+func straitActive(self *g) bool {
+	for _, gp := range allgs {
+		if gp == self || isSystemGoroutine(gp, false) {
+			continue
+		}
+		switch straitStatus(gp) {
+		case _Grunnable, _Grunning, _Gsyscall, _Gcopystack, _Gpreempted:
+			return true
+		case _Gwaiting:
+			switch gp.waitreason {
+			case waitReasonChanReceiveNilChan, waitReasonChanSendNilChan, waitReasonSelect,
+				waitReasonSelectNoCases, waitReasonChanReceive, waitReasonChanSend,
+				waitReasonSyncCondWait, waitReasonSyncMutexLock, waitReasonSyncRWMutexRLock,
+				waitReasonSyncRWMutexLock, waitReasonSyncWaitGroupWait, waitReasonSemacquire:
+			default:
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// StraitFinish is called when M.Run is about to return.
+func StraitFinish(code int) {
+	shared := straitOn
+	if shared == nil || shared.state >= straitFinished {
+		return
+	}
+	shared.code = uint32(code)
+	atomic.Store(&shared.state, straitFinished)
+	shared.rate = 0
+	if shared.flags&straitSanitize == 0 {
+		atomic.Store(&shared.state, straitJudged)
+		return
+	}
+	straitSettle()
+	straitLeaks()
+	if straitStuckNow() {
+		systemstack(func() { usleep(30 * 1000) })
+		if straitStuckNow() {
+			shared.verdict |= straitSawStuck
+		}
+	}
+	straitDescribe()
+	atomic.Store(&shared.state, straitJudged)
+}
+
+// straitSettle lets goroutines that are on their way out finish, or block.
+func straitSettle() {
+	shared := straitOn
+	begin := straitCheck.real.Load()
+	// Virtual time moves on when nobody can: ten seconds of it are soon over, but not an endless loop.
+	virtual := nanotime() + 10e9
+	pause := int64(20 * 1000)
+	for {
+		active := false
+		stw := stopTheWorld(stwGoroutineProfile)
+		self := getg()
+		systemstack(func() {
+			active = !straitQuiet(self)
+		})
+		startTheWorld(stw)
+		if !active || straitCheck.real.Load()-begin >= shared.settle || nanotime() > virtual {
+			return
+		}
+		timeSleep(pause)
+		pause = min(pause*2, 100*1000*1000)
+		if faketime == 0 {
+			pause = min(pause, 2*1000*1000)
+		}
+	}
+}
+
+// straitStuckNow is rule R1: somebody waits for a lock, and nobody can ever release it.
+func straitStuckNow() (stuck bool) {
+	stw := stopTheWorld(stwGoroutineProfile)
+	self := getg()
+	systemstack(func() {
+		if !straitQuiet(self) {
+			return
+		}
+		straitOn.verdict |= straitSawQuiet
+		for _, gp := range allgs {
+			status := straitStatus(gp)
+			if gp == self || status != _Gwaiting && status != straitLeaked {
+				continue
+			}
+			switch gp.waitreason {
+			case waitReasonSyncMutexLock, waitReasonSyncRWMutexRLock, waitReasonSyncRWMutexLock:
+				stuck = true
+			}
+		}
+	})
+	startTheWorld(stw)
+	return stuck
+}
+
+// straitExiting is called when the program ends itself.
+func straitExiting(code int) {
+	if straitOn != nil && atomic.Load(&straitOn.state) < straitFinished {
+		straitOn.code = uint32(code)
+		atomic.Store(&straitOn.state, straitExited)
+	}
+}
+
+// straitDead is called when the runtime has found that all goroutines are asleep.
+func straitDead() {
+	if straitOn != nil {
+		straitWriteAll(nil)
+		atomic.Store(&straitOn.state, straitDied)
+	}
+}
+
+// straitDescribe writes down all goroutines.
+func straitDescribe() {
+	stw := stopTheWorld(stwGoroutineProfile)
+	self := getg()
+	systemstack(func() {
+		straitWriteAll(self)
+	})
+	startTheWorld(stw)
+}
+
+// straitWriteAll writes one record a goroutine, as words of 32 bits:
+//
+//	length in words, goid, parent, status, wait reason, place of creation, flags,
+//	kind and address (two words) of a lock, group or condition,
+//	number of channels, for each: address (two words), direction, flags, length, capacity,
+//	    places of make, last send, last receive, close; last sender, receiver, closer,
+//	number of frames, a place for each from the top.
+//
+// It allocates nothing: the world may be broken.
+func straitWriteAll(self *g) {
+	shared := straitOn
+	shared.dumps = 0
+	for _, pp := range allp {
+		if pp != nil && straitTimers(pp) {
+			shared.verdict |= straitSawTimer
+		}
+	}
+	for _, gp := range allgs {
+		status := straitStatus(gp)
+		if gp == self || status == _Gdead || status == _Gidle || isSystemGoroutine(gp, false) {
+			continue
+		}
+		if straitCanJudge && status == straitLeaked {
+			shared.verdict |= straitSawLeaks
+		}
+		straitWriteOne(gp, status)
+	}
+}
+
+type straitWriter_ struct {
+	at, limit uint32
+}
+
+func (w *straitWriter_) put(word uint32) {
+	if w.at+4 <= w.limit {
+		*(*uint32)(unsafe.Pointer(&straitOn.dump[w.at])) = word
+		w.at += 4
+	}
+}
+
+func straitWriteOne(gp *g, status uint32) {
+	shared := straitOn
+	w := straitWriter_{shared.dumps, straitDumps}
+	if w.at+4096 > straitDumps {
+		shared.lost++
+		return
+	}
+	begin := w.at
+	w.put(0)
+	w.put(uint32(gp.goid))
+	w.put(uint32(gp.parentGoid))
+	leaked := straitCanJudge && status == straitLeaked
+	code, reason := uint32(0), ""
+	switch {
+	case status == _Gwaiting || leaked:
+		code, reason = 1, gp.waitreason.String()
+	case status == _Gsyscall:
+		code = 2
+	}
+	if leaked {
+		code = 3
+	}
+	w.put(code)
+	w.put(straitText(reason))
+	w.put(straitAt(gp.gopc))
+	flags := uint32(0)
+	if straitKeptByTimers(gp) {
+		flags |= 1
+	}
+	w.put(flags)
+	w.put(gp.strait.kind)
+	w.put(uint32(gp.strait.object))
+	w.put(uint32(uint64(gp.strait.object) >> 32))
+	straitWriteChannels(gp, &w, code)
+	var pcs [64]uintptr
+	count := 0
+	if status != _Grunning {
+		count = gcallers(gp, 0, pcs[:])
+	}
+	w.put(uint32(count))
+	for _, pc := range pcs[:count] {
+		w.put(straitAt(pc))
+	}
+	*(*uint32)(unsafe.Pointer(&shared.dump[begin])) = (w.at - begin) / 4
+	shared.dumps = w.at
+}
+
+func straitWriteChannels(gp *g, w *straitWriter_, code uint32) {
+	count := w.at
+	w.put(0)
+	if code != 1 && code != 3 {
+		return
+	}
+	switch gp.waitreason {
+	case waitReasonSelect, waitReasonChanReceive, waitReasonChanSend:
+	default:
+		return
+	}
+	written := uint32(0)
+	for sg := gp.waiting; sg != nil && written < 32; sg = sg.waitlink {
+		c := straitSudogChan(sg)
+		if c == nil {
+			continue
+		}
+		written++
+		w.put(uint32(uintptr(unsafe.Pointer(c))))
+		w.put(uint32(uint64(uintptr(unsafe.Pointer(c))) >> 32))
+		w.put(straitDirection(sg, c))
+		flags := c.closed & 1
+		if c.timer != nil {
+			flags |= 2
+		}
+		w.put(flags)
+		w.put(uint32(c.qcount))
+		w.put(uint32(c.dataqsiz))
+		at := &c.strait
+		for _, word := range [...]uint32{at.made, at.sent, at.received, at.closed, at.sender, at.receiver, at.closer} {
+			w.put(word)
+		}
+	}
+	*(*uint32)(unsafe.Pointer(&straitOn.dump[count])) = written
+}
+
+// straitDirection: 1 if it waits to send, 2 to receive.
+func straitDirection(sg *sudog, c *hchan) uint32 {
+	for waiting := c.sendq.first; waiting != nil; waiting = waiting.next {
+		if waiting == sg {
+			return 1
+		}
+	}
+	return 2
+}
+
+// straitKeptByTimers is rule R2: a goroutine that only its own timers wake. It means something under
+// virtual time alone, where everything else had its chance before the timer.
+func straitKeptByTimers(gp *g) bool {
+	return faketime != 0 && gp.strait.timers >= 3
+}
+
+// straitOwnTimer: is this a channel to be ignored when the collector asks who might wake gp?
+func straitOwnTimer(gp *g, sg *sudog) bool {
+	return straitOn != nil && straitKeptByTimers(gp) && straitSudogChan(sg).timer != nil
+}
+
+// straitTimers: does a timer of this processor still run? Those that were stopped stay for a while.
+func straitTimers(pp *p) bool {
+	return int32(pp.timers.len.Load()) > pp.timers.zombies.Load()
+}
+
+// straitPlainOutput: by the virtual clock, what is written has no headers for the playground.
+const straitPlainOutput = true

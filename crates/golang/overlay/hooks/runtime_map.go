@@ -1,0 +1,253 @@
+// The file that Strait shares with a test binary: wishes go in, what happened comes out.
+//
+// Strait makes the file and names it in STRAIT_MAP; the binary maps it before any package of the
+// program is initialised. A crash loses nothing, because the kernel owns the pages. The layout is
+// also written down in overlay/layout.rs of the crate; both sides check its version.
+
+package runtime
+
+import (
+	"internal/runtime/atomic"
+	"unsafe"
+)
+
+const (
+	straitMagic   = 0x4f47544941525453 // "STRAITGO"
+	straitVersion = 1
+
+	straitSlots   = 1 << 14 // sites: places in the program
+	straitWishes  = 1 << 12 // select sites with wishes
+	straitPicks   = 1 << 16 // wished cases, all sites together
+	straitPairs   = 1 << 16 // pairs of operations on one channel
+	straitSteps   = 1 << 14 // selects of the order
+	straitHolders = 1 << 10 // locks and who holds them
+	straitTexts   = 1 << 20 // bytes of names
+	straitDumps   = 1 << 20 // bytes of goroutines
+)
+
+// straitHeader is the first page.
+type straitHeader struct {
+	magic   uint64
+	version uint32
+	owner   uint32 // 0 until a process takes the file; children of the test do not get it
+
+	// What Strait wishes.
+	seed     uint64
+	window   int64  // nanoseconds to wait for a preferred case
+	rate     uint32 // yields of 1024 operations
+	flags    uint32
+	settle   uint32 // real milliseconds that stragglers get after the tests
+	limit    uint32 // real milliseconds until the run is ended
+	interval uint32 // real milliseconds until the first look at a running test
+	wishes   uint32 // entries of the table of wishes; 0: none
+
+	// What happened.
+	state    uint32
+	code     uint32 // exit code that the program gave
+	texts    uint32 // bytes of names used
+	dumps    uint32 // bytes of goroutines used
+	steps    uint32 // selects seen, more than are kept if the order is long
+	enforced uint32 // wishes that came true
+	expired  uint32 // wishes whose window passed
+	yields   uint32
+	verdict  uint32
+	looks    uint32 // how often goroutines were judged
+	lost     uint32 // places that found no room
+	spare    uint32
+}
+
+const (
+	straitRecord   = 1 << 0 // write down order and coverage
+	straitSanitize = 1 << 1 // judge goroutines
+)
+
+// What state a run is in.
+const (
+	straitMapped   = 1
+	straitFinished = 2 // M.Run has returned
+	straitJudged   = 3 // and the goroutines left were judged
+	straitExited   = 4 // the program ended itself before that
+	straitDied     = 5 // the runtime found everybody asleep
+	straitOverdue  = 6 // ended by the time limit
+	straitHopeless = 7 // ended because a test can never finish
+)
+
+// Bits of the verdict.
+const (
+	straitSawLeaks = 1 << 0
+	straitSawStuck = 1 << 1 // R1: locked out while nobody can move
+	straitSawQuiet = 1 << 2 // nobody could move
+	straitSawTimer = 1 << 3 // pending timers
+	straitCanLeak  = 1 << 4 // the collector's judgement is available
+)
+
+// straitPlace is a place in the program: what the program counter means.
+type straitPlace struct {
+	key   uint64 // program counter relative to the text, 0 if the slot is free
+	id    uint64 // hash of file and line: the same in every build
+	ready uint32
+	line  uint32
+	file  uint32 // offsets of texts
+	name  uint32
+	// A place with wishes, the next of them.
+	wish   uint32
+	cursor uint32
+	// Channels made here.
+	made   uint32
+	closed uint32
+	full   uint32 // thousandths of the buffer at most
+	cases  uint32 // of a select, its default included
+}
+
+type straitWish struct {
+	id    uint64
+	first uint32
+	count uint32
+}
+
+type straitStep struct {
+	place  uint32
+	cases  uint16
+	chosen uint16
+}
+
+type straitHolder struct {
+	lock      uint64
+	goroutine uint64
+	place     uint32
+	kind      uint32
+}
+
+// straitFile is the whole file.
+type straitFile struct {
+	straitHeader
+	_      [4096 - unsafe.Sizeof(straitHeader{})]byte
+	wish   [straitWishes]straitWish
+	pick   [straitPicks]uint16
+	place  [straitSlots]straitPlace
+	pair   [straitPairs]uint16
+	step   [straitSteps]straitStep
+	holder [straitHolders]straitHolder
+	text   [straitTexts]byte
+	dump   [straitDumps]byte
+}
+
+// straitOn is nil unless Strait is watching: then every hook is a load and a branch.
+var straitOn *straitFile
+
+func init() {
+	name := gogetenv("STRAIT_MAP")
+	if name == "" {
+		return
+	}
+	path := make([]byte, len(name)+1)
+	copy(path, name)
+	const readWrite, protection, shared = 2, 3, 1
+	file := open(&path[0], readWrite, 0)
+	if file < 0 {
+		return
+	}
+	memory, failure := mmap(nil, unsafe.Sizeof(straitFile{}), protection, shared, file, 0)
+	closefd(file)
+	if failure != 0 {
+		return
+	}
+	shared_ := (*straitFile)(memory)
+	if shared_.magic != straitMagic || shared_.version != straitVersion || !atomic.Cas(&shared_.owner, 0, 1) {
+		return
+	}
+	gp := getg()
+	gp.strait = straitG{id: straitMix(shared_.seed)}
+	atomic.Store(&shared_.state, straitMapped)
+	if straitCanJudge {
+		shared_.verdict = straitCanLeak
+	}
+	straitOn = shared_
+	go straitChecker()
+	systemstack(func() {
+		newm(straitMonitor, nil, -1)
+	})
+}
+
+// straitMix is the finaliser of splitmix64.
+func straitMix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// straitAt finds the slot of a program counter that a call returns to; 0 if there is no room left.
+func straitAt(pc uintptr) uint32 {
+	shared := straitOn
+	key := uint64(pc - firstmoduledata.text)
+	slot := uint32(key*0x9e3779b97f4a7c15>>40) & (straitSlots - 1)
+	for tries := 0; tries < 64; tries++ {
+		if slot == 0 {
+			slot = 1
+		}
+		place := &shared.place[slot]
+		found := atomic.Load64(&place.key)
+		if found == key {
+			return slot
+		}
+		if found == 0 && atomic.Cas64(&place.key, 0, key) {
+			straitName(place, pc)
+			return slot
+		}
+		if atomic.Load64(&place.key) == key {
+			return slot
+		}
+		slot = (slot + 1) & (straitSlots - 1)
+	}
+	shared.lost++
+	return 0
+}
+
+// straitName fills a new slot.
+func straitName(place *straitPlace, pc uintptr) {
+	f := findfunc(pc - 1)
+	if !f.valid() {
+		return
+	}
+	unwinder, frame := newInlineUnwinder(f, pc-1)
+	function := unwinder.srcFunc(frame)
+	file, line := unwinder.fileLine(frame)
+	hash := uint64(0xcbf29ce484222325)
+	for i := 0; i < len(file); i++ {
+		hash = (hash ^ uint64(file[i])) * 0x100000001b3
+	}
+	hash = (hash ^ uint64(line)) * 0x100000001b3
+	place.id = hash
+	place.line = uint32(line)
+	place.file = straitText(file)
+	place.name = straitText(function.name())
+	shared := straitOn
+	if shared.wishes > 0 {
+		for probe := uint32(0); probe < straitWishes; probe++ {
+			at := (uint32(hash) + probe) & (straitWishes - 1)
+			wish := &shared.wish[at]
+			if wish.id == hash {
+				place.wish = at + 1
+			}
+			if wish.id == hash || wish.count == 0 {
+				break
+			}
+		}
+	}
+	atomic.Store(&place.ready, 1)
+}
+
+// straitText copies a text into the file and returns where it begins; it ends with a zero.
+func straitText(text string) uint32 {
+	shared := straitOn
+	length := uint32(len(text))
+	end := atomic.Xadd(&shared.texts, int32(length+1))
+	if end > straitTexts {
+		return 0
+	}
+	begin := end - length - 1
+	copy(shared.text[begin:end-1], text)
+	shared.text[end-1] = 0
+	return begin + 1
+}

@@ -1,0 +1,157 @@
+//! The file that Strait shares with a test binary, as `hooks/runtime_map.go` lays it out: where
+//! everything is, and how wishes are written into it. Both sides check magic and version.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use crate::error::Error;
+
+pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"STRAITGO");
+pub(crate) const VERSION: u32 = 1;
+
+pub(crate) const SLOTS: usize = 1 << 14;
+pub(crate) const WISHES: usize = 1 << 12;
+pub(crate) const PICKS: usize = 1 << 16;
+pub(crate) const PAIRS: usize = 1 << 16;
+pub(crate) const STEPS: usize = 1 << 14;
+pub(crate) const HOLDERS: usize = 1 << 10;
+pub(crate) const TEXTS: usize = 1 << 20;
+pub(crate) const DUMPS: usize = 1 << 20;
+
+pub(crate) const WISH: usize = 16;
+pub(crate) const PLACE: usize = 56;
+pub(crate) const STEP: usize = 8;
+pub(crate) const HOLDER: usize = 24;
+
+pub(crate) const AT_WISHES: usize = 4096;
+pub(crate) const AT_PICKS: usize = AT_WISHES + WISHES * WISH;
+pub(crate) const AT_PLACES: usize = AT_PICKS + PICKS * 2;
+pub(crate) const AT_PAIRS: usize = AT_PLACES + SLOTS * PLACE;
+pub(crate) const AT_STEPS: usize = AT_PAIRS + PAIRS * 2;
+pub(crate) const AT_HOLDERS: usize = AT_STEPS + STEPS * STEP;
+pub(crate) const AT_TEXTS: usize = AT_HOLDERS + HOLDERS * HOLDER;
+pub(crate) const AT_DUMPS: usize = AT_TEXTS + TEXTS;
+pub(crate) const SIZE: usize = AT_DUMPS + DUMPS;
+
+/// Where the header says what happened.
+pub(crate) const AT_RESULTS: usize = 56;
+
+const RECORD: u32 = 1;
+const SANITIZE: u32 = 2;
+
+/// What a run is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wishes {
+    /// Seeds yields and the order in which selects look at their cases.
+    pub seed: u64,
+    /// Yields of 1024 operations.
+    pub rate: u32,
+    /// How long a preferred case is waited for, by the program's clock.
+    pub window: Duration,
+    /// For a place, by its id, the case that each select there is to prefer, in turn and over and
+    /// over; [`crate::CASE_DEFAULT`] for no preference. Cases as the runtime numbers them.
+    pub picks: BTreeMap<u64, Vec<u16>>,
+    /// Judge the goroutines that are left?
+    pub sanitize: bool,
+    /// How long goroutines have to finish after the tests, really.
+    pub settle: Duration,
+    /// When the run ends itself, really.
+    pub limit: Duration,
+    /// When goroutines of a running test are judged first, really.
+    pub interval: Duration,
+}
+
+impl Default for Wishes {
+    fn default() -> Self {
+        Wishes {
+            seed: 1,
+            rate: 0,
+            window: Duration::from_millis(500),
+            picks: BTreeMap::new(),
+            sanitize: true,
+            settle: Duration::from_millis(50),
+            limit: Duration::from_secs(10),
+            interval: Duration::from_millis(60),
+        }
+    }
+}
+
+/// Makes the file anew.
+pub(crate) fn write_wishes(path: &Path, wishes: &Wishes) -> Result<(), Error> {
+    let write = || {
+        let mut file = fs::File::create(path)?;
+        file.set_len(SIZE as u64)?;
+        file.write_all(&header(wishes))?;
+        let (table, picks) = tables(&wishes.picks);
+        if !picks.is_empty() {
+            file.seek(SeekFrom::Start(AT_WISHES as u64))?;
+            file.write_all(&table)?;
+            file.seek(SeekFrom::Start(AT_PICKS as u64))?;
+            file.write_all(&picks)?;
+        }
+        file.flush()
+    };
+    write().map_err(Error::file("write", path))
+}
+
+fn header(wishes: &Wishes) -> Vec<u8> {
+    let milliseconds =
+        |duration: Duration| u32::try_from(duration.as_millis()).unwrap_or(u32::MAX).to_le_bytes();
+    let window = i64::try_from(wishes.window.as_nanos()).unwrap_or(i64::MAX);
+    let flags = RECORD | if wishes.sanitize { SANITIZE } else { 0 };
+    let mut bytes = Vec::with_capacity(AT_RESULTS);
+    bytes.extend(MAGIC.to_le_bytes());
+    bytes.extend(VERSION.to_le_bytes());
+    bytes.extend(0u32.to_le_bytes());
+    bytes.extend(wishes.seed.to_le_bytes());
+    bytes.extend(window.to_le_bytes());
+    bytes.extend(wishes.rate.min(1024).to_le_bytes());
+    bytes.extend(flags.to_le_bytes());
+    bytes.extend(milliseconds(wishes.settle));
+    bytes.extend(milliseconds(wishes.limit));
+    bytes.extend(milliseconds(wishes.interval));
+    bytes.extend((wishes.picks.len().min(WISHES / 2) as u32).to_le_bytes());
+    bytes
+}
+
+/// The hash table of places with wishes, and the wished cases one after the other. What does not fit
+/// is left out: then these selects choose freely.
+fn tables(picks: &BTreeMap<u64, Vec<u16>>) -> (Vec<u8>, Vec<u8>) {
+    let mut table = vec![0; WISHES * WISH];
+    let mut cases: Vec<u8> = Vec::new();
+    for (id, wanted) in picks.iter().take(WISHES / 2) {
+        let first = cases.len() / 2;
+        if wanted.is_empty() || first + wanted.len() > PICKS {
+            continue;
+        }
+        let mut slot = *id as u32 as usize % WISHES;
+        while table[slot * WISH + 12..slot * WISH + 16] != [0; 4] {
+            slot = (slot + 1) % WISHES;
+        }
+        let entry = &mut table[slot * WISH..(slot + 1) * WISH];
+        entry[..8].copy_from_slice(&id.to_le_bytes());
+        entry[8..12].copy_from_slice(&(first as u32).to_le_bytes());
+        entry[12..].copy_from_slice(&(wanted.len() as u32).to_le_bytes());
+        cases.extend(wanted.iter().flat_map(|case| case.to_le_bytes()));
+    }
+    (table, cases)
+}
+
+#[cfg(test)]
+mod checks {
+    use super::*;
+
+    #[test]
+    fn wishes_have_their_place() {
+        let picks = BTreeMap::from([(5, vec![1, 2]), (5 + WISHES as u64, vec![3]), (9, vec![])]);
+        let (table, cases) = tables(&picks);
+        assert_eq!(cases, [1, 0, 2, 0, 3, 0]);
+        let entry = |slot: usize| table[slot * WISH + 8..slot * WISH + 16].to_vec();
+        assert_eq!(entry(5), [0, 0, 0, 0, 2, 0, 0, 0]);
+        assert_eq!(entry(6), [2, 0, 0, 0, 1, 0, 0, 0]);
+        assert_eq!(header(&Wishes::default()).len(), AT_RESULTS);
+    }
+}

@@ -1,0 +1,116 @@
+//! What a run is asked for. A plan and the sources are all a replay needs.
+//!
+//! Yields find most, but some bugs hide from them, and preferences help some selects and hinder
+//! others: so the arms of [`arm`] take turns, and some runs are free of both.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use strait_golang::Wishes;
+
+use crate::chance::Chance;
+use crate::order::Order;
+
+/// T of the paper, and what is added to it when no message came.
+const WINDOW: Duration = Duration::from_millis(500);
+const MORE_WINDOW: Duration = Duration::from_secs(3);
+/// By a real clock every window that passes costs its length, so it starts small.
+const REAL_WINDOW: Duration = Duration::from_millis(20);
+const MORE_REAL_WINDOW: Duration = Duration::from_millis(480);
+
+/// Which parts of the method are used: the switches of the paper's ablation (figure 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Switches {
+    /// Only interesting orders are mutated further.
+    pub feedback: bool,
+    /// Orders are mutated and enforced.
+    pub mutation: bool,
+    /// Goroutines that are left are judged.
+    pub sanitizer: bool,
+    /// Operations give way now and then.
+    pub yields: bool,
+}
+
+impl Default for Switches {
+    fn default() -> Self {
+        Switches { feedback: true, mutation: true, sanitizer: true, yields: true }
+    }
+}
+
+/// What a run is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The seed of its yields and poll orders.
+    pub seed: u64,
+    /// Yields of 1024 operations.
+    pub rate: u32,
+    /// What its selects are to prefer.
+    pub order: Order,
+    /// How often the order was waited for in vain.
+    pub patience: u32,
+    /// GOMAXPROCS, if not that of the machine.
+    pub processors: Option<u32>,
+}
+
+impl Plan {
+    /// The program as it is.
+    pub fn plain(seed: u64) -> Self {
+        Plan { seed, rate: 0, order: Order::default(), patience: 0, processors: None }
+    }
+
+    /// As it is written into the shared file.
+    pub fn wishes(&self, virtual_time: bool, limit: Duration, sanitize: bool) -> Wishes {
+        let (window, more) =
+            if virtual_time { (WINDOW, MORE_WINDOW) } else { (REAL_WINDOW, MORE_REAL_WINDOW) };
+        Wishes {
+            seed: self.seed,
+            rate: self.rate,
+            window: window + more * self.patience,
+            picks: self.order.picks(),
+            sanitize,
+            limit,
+            ..Wishes::default()
+        }
+    }
+
+    /// In one phrase.
+    pub fn describe(&self) -> String {
+        let order = match self.order.0.len() {
+            0 => "no order".to_owned(),
+            1 => "an order of one select".to_owned(),
+            count => format!("an order of {count} selects"),
+        };
+        match self.rate {
+            0 => format!("seed {}, no yields, {order}", self.seed),
+            rate => format!("seed {}, yields at {rate} of 1024 operations, {order}", self.seed),
+        }
+    }
+}
+
+/// What kind of run comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arm {
+    /// Yields of 1024 operations.
+    pub rate: u32,
+    /// With a mutated order, if there is one.
+    pub ordered: bool,
+    /// On one processor.
+    pub single: bool,
+}
+
+/// The arm of a test's n-th run.
+pub fn arm(number: u64, switches: Switches, chance: &mut Chance) -> Arm {
+    const ARMS: [(u32, bool); 8] = [
+        (256, false),
+        (0, true),
+        (64, false),
+        (128, true),
+        (512, false),
+        (0, true),
+        (0, false),
+        (384, true),
+    ];
+    let (rate, ordered) = ARMS[(number % ARMS.len() as u64) as usize];
+    let rate = if switches.yields { rate } else { 0 };
+    Arm { rate, ordered: ordered && switches.mutation, single: chance.below(4) == 0 }
+}

@@ -1,0 +1,175 @@
+//! From the user's patterns to tests that can be run: packages are listed and compiled, tests are
+//! named. What does not compile is said and left out.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use strait_golang::{Build, Built, Go, Overlay, TestBinary, compile, packages};
+use strait_toolchain::{Cache, Launcher};
+use tempfile::TempDir;
+
+use crate::error::Error;
+use crate::subject::{Bench, Subject};
+
+/// What to fuzz.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// A folder of the module.
+    pub directory: PathBuf,
+    /// Packages, as `go test` understands them.
+    pub patterns: Vec<String>,
+    /// Which tests, as `go test -run` understands it.
+    pub run: Option<String>,
+    /// With the race detector, which has no virtual clock.
+    pub race: bool,
+    /// With the virtual clock where it works.
+    pub virtual_time: bool,
+    /// Build tags.
+    pub tags: Option<String>,
+}
+
+/// A package that cannot take part.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// Its import path.
+    pub package: String,
+    /// Why.
+    pub said: String,
+}
+
+/// Everything that is ready.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The user's go.
+    pub go: Go,
+    /// The overlay of this go.
+    pub overlay: Overlay,
+    /// Top-level tests.
+    pub subjects: Vec<Subject>,
+    benches: Vec<Arc<Bench>>,
+    /// Packages that are left out.
+    pub problems: Vec<Problem>,
+    /// How the binaries are built.
+    pub build: Build,
+    /// Where paths begin that are shown.
+    pub base: PathBuf,
+    /// Binaries and shared files; removed at the end.
+    pub(crate) folder: TempDir,
+}
+
+/// Prepares. `tell` hears what takes long.
+pub fn prepare(
+    request: &Request,
+    launcher: &Launcher,
+    cache: &Cache,
+    stop: &Arc<AtomicBool>,
+    tell: &mut dyn FnMut(String),
+) -> Result<Prepared, Error> {
+    let go = Go::find(launcher, &request.directory)?.cancelled_by(Arc::clone(stop));
+    let base = go.module().unwrap_or(&request.directory).to_owned();
+    let overlay = Overlay::prepare(&go, cache)?;
+    let virtual_time = request.virtual_time && !request.race;
+    let build = Build { race: request.race, virtual_time, tags: request.tags.clone() };
+    let listed = packages(&go, &build, &request.patterns)?;
+    if listed.is_empty() {
+        return Err(Error::NoPackages(request.patterns.join(" ")));
+    }
+    let folder = tempfile::Builder::new().prefix("strait-go-").tempdir().map_err(Error::Folder)?;
+    let mut prepared = Prepared {
+        go,
+        overlay,
+        subjects: Vec::new(),
+        benches: Vec::new(),
+        problems: Vec::new(),
+        build,
+        base,
+        folder,
+    };
+    for package in listed {
+        if stop.load(Ordering::SeqCst) {
+            break;
+        }
+        if let Some(said) = package.problem.clone() {
+            prepared.problems.push(Problem { package: package.path.clone(), said });
+        } else if package.has_tests {
+            tell(package.path.clone());
+            prepared.add(package, request)?;
+        }
+    }
+    Ok(prepared)
+}
+
+impl Prepared {
+    fn add(&mut self, package: strait_golang::Package, request: &Request) -> Result<(), Error> {
+        let path = package.path.clone();
+        let Some(binary) = self.compile(&package)? else { return Ok(()) };
+        let pattern = request.run.as_deref().map(|run| run.split('/').next().unwrap_or(run));
+        let names = match binary.tests(&self.go, pattern.unwrap_or("."))? {
+            Ok(names) => names,
+            Err(said) => {
+                self.problems.push(Problem { package: path, said });
+                return Ok(());
+            }
+        };
+        let (fast, real) =
+            if binary.virtual_time { (Some(binary), None) } else { (None, Some(binary)) };
+        let folder = self.folder.path().to_owned();
+        let bench = Arc::new(Bench::new(package, fast, real, self.build.clone(), folder));
+        if self.benches.is_empty() {
+            // So that the standard library is compiled for both clocks before time is measured.
+            let _ = bench.real(&self.go, &self.overlay)?;
+        }
+        self.benches.push(Arc::clone(&bench));
+        let subject = |test: String| Subject { bench: Arc::clone(&bench), test };
+        self.subjects.extend(names.into_iter().map(subject));
+        Ok(())
+    }
+
+    /// With the virtual clock if possible: not every package compiles without cgo.
+    fn compile(&mut self, package: &strait_golang::Package) -> Result<Option<TestBinary>, Error> {
+        let folder = self.folder.path();
+        let real = Build { virtual_time: false, ..self.build.clone() };
+        let builds = if self.build.virtual_time { vec![&self.build, &real] } else { vec![&real] };
+        let mut refused = String::new();
+        for build in builds {
+            match compile(&self.go, &self.overlay, package, build, folder)? {
+                Built::Binary(binary) => return Ok(Some(binary)),
+                Built::Empty => return Ok(None),
+                Built::Refused(said) => refused = said,
+            }
+        }
+        self.problems.push(Problem { package: package.path.clone(), said: refused });
+        Ok(None)
+    }
+
+    /// The binary of a package.
+    pub(crate) fn binary_of(&self, package: &str, virtual_time: bool) -> Result<TestBinary, Error> {
+        let bench = self.benches.iter().find(|bench| bench.package.path == package);
+        let Some(bench) = bench else {
+            let problem = self.problems.iter().find(|problem| problem.package == package);
+            return Err(match problem {
+                Some(Problem { package, said }) => {
+                    Error::DoesNotCompile { package: package.clone(), said: said.clone() }
+                }
+                None => Error::NoSources(package.to_owned()),
+            });
+        };
+        if let Some(fast) = bench.fast.clone().filter(|_| virtual_time) {
+            return Ok(fast);
+        }
+        let real = bench.real(&self.go, &self.overlay)?;
+        real.map_err(|said| Error::DoesNotCompile { package: package.to_owned(), said })
+    }
+
+    /// A place for the shared file of one worker.
+    pub(crate) fn shared_file(&self, worker: usize) -> PathBuf {
+        // In memory, where there is such a place: the file is written at every operation.
+        let memory = Path::new("/dev/shm");
+        let name = self.folder.path().file_name().unwrap_or_default().to_string_lossy();
+        match memory.is_dir() {
+            true => memory.join(format!("{name}-{worker}")),
+            false => self.folder.path().join(format!("map-{worker}")),
+        }
+    }
+}

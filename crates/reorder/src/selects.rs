@@ -1,0 +1,69 @@
+//! The selects of the sources, for words and for the order of cases, and where files are.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use strait_golang::{CASE_DEFAULT, Select, Site, Step, Trace};
+
+/// Where a campaign's sources are.
+#[derive(Clone, Debug, Default)]
+pub struct Selects {
+    by_place: BTreeMap<(String, u32), Select>,
+    /// GOROOT, whose frames are not the user's.
+    root: PathBuf,
+    /// The module or workspace; paths are shown relative to it.
+    base: PathBuf,
+}
+
+impl Selects {
+    /// For sources of a module.
+    pub fn new(root: &Path, base: &Path) -> Self {
+        Selects { by_place: BTreeMap::new(), root: root.to_owned(), base: base.to_owned() }
+    }
+
+    /// Adds selects that were found in sources.
+    pub fn add(&mut self, selects: Vec<Select>) {
+        for select in selects {
+            self.by_place.insert((select.file.clone(), select.line), select);
+        }
+    }
+
+    /// Does the place belong to the standard library?
+    pub fn is_standard(&self, site: &Site) -> bool {
+        Path::new(&site.file).starts_with(self.root.join("src"))
+            || site.file.contains("/overlay/files/")
+            || ["runtime.", "testing.", "sync."].iter().any(|own| site.function.starts_with(own))
+            || site.file.contains("golang/") && site.file.contains("/files/runtime_")
+    }
+
+    /// `file:line`, relative to the module where possible.
+    pub fn show(&self, site: &Site) -> String {
+        let path = Path::new(&site.file);
+        let relative = path.strip_prefix(&self.base).unwrap_or(path);
+        format!("{}:{}", relative.display(), site.line)
+    }
+
+    /// The frame that a Go programmer would point at: the topest outside the standard library, or the
+    /// topmost outside the runtime.
+    pub fn own<'a>(&self, frames: &'a [Site]) -> Option<&'a Site> {
+        let inner = |site: &&Site| {
+            ["runtime.", "internal/", "sync."].iter().any(|own| site.function.starts_with(own))
+        };
+        let user = frames.iter().find(|site| !self.is_standard(site));
+        user.or_else(|| frames.iter().find(|site| !inner(site)))
+    }
+
+    /// A step in words: ``select at daemon.go:12 took `<-ch`, case 2 of 3``.
+    pub fn tell(&self, trace: &Trace, step: &Step) -> Option<String> {
+        let site = trace.places.get(&step.site)?;
+        let place = self.show(site);
+        let select = self.by_place.get(&(site.file.clone(), site.line));
+        let chosen = (step.chosen != CASE_DEFAULT).then_some(step.chosen);
+        let (number, text) = select.and_then(|select| {
+            let number = select.in_source(chosen)?;
+            Some((number, select.cases.get(number)?.text.clone()))
+        })?;
+        let of = step.cases;
+        Some(format!("select at {place} took `{text}`, case {} of {of}", number + 1))
+    }
+}

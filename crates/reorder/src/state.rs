@@ -1,0 +1,165 @@
+//! What a campaign knows about one test, and what its next run is.
+
+use std::time::Duration;
+
+use strait_golang::{Run, State};
+
+use crate::chance::Chance;
+use crate::feedback::{Coverage, Feedback};
+use crate::order::Order;
+use crate::plan::{Plan, Switches, arm};
+use crate::queue::Queue;
+use crate::subject::{Clock, Subject};
+
+/// The least that a test may take, and what it may take compared with its first run.
+const LIMIT: Duration = Duration::from_secs(4);
+const REAL_LIMIT: Duration = Duration::from_secs(10);
+const LONGER: u32 = 10;
+/// Real runs are mixed in once in so many runs, unless they take long.
+const REAL_EVERY: u64 = 4;
+const QUICK: Duration = Duration::from_millis(1500);
+
+/// A test and its progress.
+#[derive(Debug)]
+pub struct Progress {
+    /// The test.
+    pub subject: Subject,
+    /// Runs handed out.
+    pub issued: u64,
+    /// Has the first run, which nothing disturbs, come back?
+    pub seeded: bool,
+    /// Distinct findings of this test.
+    pub found: u64,
+    /// Which clock its runs have.
+    pub clock: Clock,
+    /// It failed at first, without any disturbance.
+    pub fails: bool,
+    /// It ends the process by itself.
+    pub exits: bool,
+    queue: Queue,
+    coverage: Coverage,
+    seed_order: Order,
+    duration: [Option<Duration>; 2],
+}
+
+/// A run to be made.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Its number within the test.
+    pub number: u64,
+    /// What it is asked for.
+    pub plan: Plan,
+    /// Its clock.
+    pub clock: Clock,
+    /// How long it may take.
+    pub limit: Duration,
+}
+
+impl Progress {
+    /// Nothing is known yet.
+    pub fn new(subject: Subject) -> Self {
+        let clock = if subject.bench.fast.is_some() { Clock::Virtual } else { Clock::Real };
+        Progress {
+            subject,
+            issued: 0,
+            seeded: false,
+            found: 0,
+            clock,
+            fails: false,
+            exits: false,
+            queue: Queue::default(),
+            coverage: Coverage::default(),
+            seed_order: Order::default(),
+            duration: [None; 2],
+        }
+    }
+
+    /// Whose turn it is: the lowest comes first. Where something was found, less is to be found.
+    pub fn rank(&self) -> u64 {
+        self.issued * (1 + 3 * self.found.min(8))
+    }
+
+    /// The next run; `None` while the first one is under way.
+    pub fn next(&mut self, seed: u64, switches: Switches) -> Option<Job> {
+        let number = self.issued;
+        if number > 0 && !self.seeded {
+            return None;
+        }
+        self.issued += 1;
+        let name = self.subject.name();
+        let mut chance = Chance::new(seed, &name, number);
+        let mut plan = Plan::plain(chance.any());
+        if number > 0 {
+            let arm = arm(number - 1, switches, &mut chance);
+            plan.rate = arm.rate;
+            plan.processors = arm.single.then_some(1);
+            if arm.ordered {
+                self.order(&mut plan, switches, &mut chance);
+            }
+        }
+        let real = number % REAL_EVERY == REAL_EVERY - 1
+            && self.duration[1].is_none_or(|duration| duration < QUICK);
+        let clock = if real { Clock::Real } else { self.clock };
+        Some(Job { number, plan, clock, limit: self.limit(clock) })
+    }
+
+    fn order(&mut self, plan: &mut Plan, switches: Switches, chance: &mut Chance) {
+        if switches.feedback {
+            if let Some(entry) = self.queue.take() {
+                plan.order = entry.order.mutated(chance);
+                plan.patience = entry.patience;
+            }
+        } else {
+            // Without feedback all orders are mutants of the first one.
+            plan.order = self.seed_order.mutated(chance);
+        }
+    }
+
+    /// How long a run may take.
+    pub fn limit(&self, clock: Clock) -> Duration {
+        let least = if clock == Clock::Virtual { LIMIT } else { REAL_LIMIT };
+        self.duration[clock as usize].map_or(least, |known| least.max(known * LONGER))
+    }
+
+    /// Takes in what a run has shown about orders. Says whether the job counts: a first run by a
+    /// clock that does not suit the test is made again.
+    pub fn learn(&mut self, job: &Job, run: &Run, judged: bool) -> bool {
+        let hung = run.trace.state == State::Overdue || run.was_killed();
+        let strange = !run.passed() && !judged;
+        if job.clock == Clock::Virtual && (hung || (job.number == 0 && strange)) {
+            self.clock = Clock::Real;
+            if job.number == 0 {
+                self.issued = 0;
+                return false;
+            }
+        }
+        self.exits |= run.trace.state == State::Exited;
+        if job.number == 0 {
+            self.fails = strange;
+            self.seed_order = Order::exercised(&run.trace.steps);
+        }
+        if job.plan.rate == 0 && !hung {
+            let known = &mut self.duration[job.clock as usize];
+            *known = Some(known.map_or(run.finished.wall, |known| known.max(run.finished.wall)));
+        }
+        self.feed(job, run);
+        self.seeded = true;
+        true
+    }
+
+    /// The order goes into the queue if it is interesting, or if its wishes were all in vain and it
+    /// deserves more patience (section 7.1 of the paper).
+    fn feed(&mut self, job: &Job, run: &Run) {
+        const MOST_PATIENCE: u32 = 2;
+        let feedback = Feedback::of(&run.trace);
+        let interesting = self.coverage.admit(&feedback);
+        if interesting {
+            let order = Order::exercised(&run.trace.steps);
+            self.queue.push(order, feedback.score(), job.plan.patience);
+        }
+        let in_vain = run.trace.expired > 0 && run.trace.enforced == 0;
+        if in_vain && !job.plan.order.is_empty() && job.plan.patience < MOST_PATIENCE {
+            self.queue.push(job.plan.order.clone(), feedback.score(), job.plan.patience + 1);
+        }
+    }
+}

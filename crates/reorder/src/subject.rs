@@ -1,0 +1,77 @@
+//! A test that is fuzzed, and the binaries of its package: one with the virtual clock, one with the
+//! real one, which is compiled when it is first needed.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use strait_golang::{Build, Built, Go, Overlay, Package, TestBinary, compile};
+
+use crate::error::Error;
+
+/// Which clock a run has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// Jumps ahead when nobody can move.
+    Virtual,
+    /// The machine's.
+    Real,
+}
+
+/// A package whose tests are fuzzed.
+#[derive(Debug)]
+pub struct Bench {
+    /// The package.
+    pub package: Package,
+    /// Its binary with the virtual clock, if there is one.
+    pub fast: Option<TestBinary>,
+    real: Mutex<Option<Result<TestBinary, String>>>,
+    build: Build,
+    folder: PathBuf,
+    /// Held by a run if tests of this package disturb each other.
+    pub alone: Mutex<()>,
+}
+
+impl Bench {
+    pub(crate) fn new(
+        package: Package,
+        fast: Option<TestBinary>,
+        real: Option<TestBinary>,
+        build: Build,
+        folder: PathBuf,
+    ) -> Self {
+        let (real, alone) = (Mutex::new(real.map(Ok)), Mutex::default());
+        Bench { package, fast, real, build, folder, alone }
+    }
+
+    /// The binary with the real clock. That it does not compile is an answer as well.
+    pub fn real(&self, go: &Go, overlay: &Overlay) -> Result<Result<TestBinary, String>, Error> {
+        let mut real = self.real.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*real {
+            return Ok(known.clone());
+        }
+        let build = Build { virtual_time: false, ..self.build.clone() };
+        let built = match compile(go, overlay, &self.package, &build, &self.folder)? {
+            Built::Binary(binary) => Ok(binary),
+            Built::Empty => Err("there are no tests".to_owned()),
+            Built::Refused(said) => Err(said),
+        };
+        *real = Some(built.clone());
+        Ok(built)
+    }
+}
+
+/// A test, or a subtest.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// Its package.
+    pub bench: Arc<Bench>,
+    /// `TestX` or `TestX/sub`.
+    pub test: String,
+}
+
+impl Subject {
+    /// The test with its package, for people.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.bench.package.path, self.test)
+    }
+}
