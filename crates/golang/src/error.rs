@@ -50,6 +50,42 @@ pub enum Error {
         /// Why not.
         source: io::Error,
     },
+    /// The packages could not be loaded.
+    #[error("the packages in {} cannot be read: {said}", directory.display())]
+    Packages {
+        /// Where `go` ran.
+        directory: PathBuf,
+        /// What is wrong with them, and what to do.
+        said: String,
+    },
+    /// The helper that reads Go packages could not be built.
+    #[error(
+        "the helper that reads Go packages cannot be built in {}: {said}; it needs Go 1.26 or later \
+         and, once, golang.org/x/tools from the module proxy",
+        folder.display()
+    )]
+    HelperBuild {
+        /// Where its sources are.
+        folder: PathBuf,
+        /// The last lines of `go build`.
+        said: String,
+    },
+    /// The helper failed, which is a fault of Strait.
+    #[error("the helper that reads Go packages fails: {what}; please report this")]
+    Helper {
+        /// What happened.
+        what: String,
+    },
+    /// A file of the cache could not be used.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Cache {
+        /// What was tried.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
     /// A process could not be started, limited or ended.
     #[error(transparent)]
     Toolchain(#[from] strait_toolchain::Error),

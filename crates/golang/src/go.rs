@@ -85,7 +85,12 @@ impl Go {
 
     /// A command of `go` in its folder, to which limits and variables can be added.
     pub fn spec(&self, arguments: impl IntoIterator<Item = impl AsRef<std::ffi::OsStr>>) -> Spec {
-        let spec = Spec::new("go").arguments(arguments).directory(&self.directory).keep(1 << 20);
+        self.program("go").arguments(arguments)
+    }
+
+    /// Another program in its folder, which the same flag ends.
+    pub fn program(&self, program: impl Into<PathBuf>) -> Spec {
+        let spec = Spec::new(program).directory(&self.directory).keep(1 << 20);
         match &self.cancel {
             Some(flag) => spec.cancel(Arc::clone(flag)),
             None => spec,

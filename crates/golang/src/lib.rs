@@ -1,11 +1,16 @@
 #![doc = include_str!("../README.md")]
 
 mod error;
+mod extract;
 mod go;
 mod overlay;
 mod tests;
 
 pub use error::Error;
+pub use extract::{
+    Approximation, Assumption, Entry, ExtractOptions, Extraction, GoPosition, LoopInfo, Operations,
+    Positions, extract,
+};
 pub use go::Go;
 pub use overlay::{
     CASE_DEFAULT, Case, Channel, Direction, Goroutine, Held, Made, Object, Overlay, Select, Site,

@@ -1,0 +1,100 @@
+//! The helper: Go sources that travel in the binary, built by the user's `go` into the cache, once
+//! for each version of Go and of the sources.
+
+use std::fs::{self, File, OpenOptions};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use strait_toolchain::Cache;
+
+use super::ExtractOptions;
+use crate::error::Error;
+use crate::go::Go;
+
+/// The helper's module.
+const SOURCES: &[(&str, &str)] = &[
+    ("go.mod", include_str!("../../extract/go.mod")),
+    ("go.sum", include_str!("../../extract/go.sum")),
+    ("main.go", include_str!("../../extract/main.go")),
+];
+
+/// The most a helper may answer.
+const ANSWER: usize = 1 << 30;
+
+/// The helper as an executable.
+pub(super) fn build(go: &Go, cache: &Cache) -> Result<PathBuf, Error> {
+    let folder = cache.root().join("go-extract").join(format!("{}-{:016x}", go.version(), stamp()));
+    let executable = folder.join("strait-extract");
+    if executable.is_file() {
+        return Ok(executable);
+    }
+    fs::create_dir_all(&folder).map_err(failed("make", &folder))?;
+    let _held = lock(&folder.join("lock"))?;
+    // Somebody else may have built it while we waited.
+    if executable.is_file() {
+        return Ok(executable);
+    }
+    for (name, source) in SOURCES {
+        let path = folder.join(name);
+        fs::write(&path, source).map_err(failed("write", &path))?;
+    }
+    let half = folder.join("strait-extract.new");
+    let arguments = ["build", "-mod=readonly", "-o"].map(std::ffi::OsString::from);
+    let arguments = arguments.into_iter().chain([half.clone().into(), ".".into()]);
+    let spec = go.spec(arguments).directory(&folder);
+    // The user's flags and workspaces are about the user's modules, not about this one.
+    let spec = spec.variable("GOFLAGS", "").variable("GOWORK", "off");
+    let finished = go.run(spec)?;
+    if !finished.end.is_success() {
+        return Err(Error::HelperBuild { said: finished.stderr.last_lines(5), folder });
+    }
+    fs::rename(&half, &executable).map_err(failed("rename", &half))?;
+    Ok(executable)
+}
+
+/// Asks the helper; its answer is JSON.
+pub(super) fn ask(go: &Go, helper: &Path, options: &ExtractOptions) -> Result<String, Error> {
+    let mut arguments = Vec::new();
+    for entry in &options.entries {
+        arguments.extend(["-entry".to_owned(), entry.clone()]);
+    }
+    if options.without_tests {
+        arguments.push("-no-tests".to_owned());
+    }
+    if !options.tags.is_empty() {
+        arguments.extend(["-tags".to_owned(), options.tags.join(",")]);
+    }
+    arguments.push("--".to_owned());
+    arguments.extend(options.packages.iter().cloned());
+    let mut spec = go.program(helper).arguments(arguments).keep(ANSWER);
+    if let Some(wall) = options.wall {
+        spec = spec.wall(wall);
+    }
+    let finished = go.run(spec)?;
+    if !finished.end.is_success() {
+        let what = format!("it ends badly: {}", finished.stderr.last_lines(8));
+        return Err(Error::Helper { what });
+    }
+    Ok(finished.stdout.text())
+}
+
+/// A number that changes when the sources do.
+fn stamp() -> u64 {
+    let mut hasher = DefaultHasher::new();
+    SOURCES.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Waits until nobody else builds here. Released when the file is dropped.
+fn lock(path: &Path) -> Result<File, Error> {
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path);
+    let file = file.map_err(failed("open", path))?;
+    file.lock().map_err(failed("lock", path))?;
+    Ok(file)
+}
+
+fn failed(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Error + use<> {
+    let path = path.to_owned();
+    move |source| Error::Cache { action, path: path.clone(), source }
+}

@@ -1,0 +1,127 @@
+//! Go packages in, programs of the language out (paper 003, Algorithms 1 and 2, on today's Go).
+//!
+//! The work is done by a helper written in Go, because only Go's own libraries read Go: it is
+//! embedded here, built once with the user's `go`, and answers with one program an entry as text.
+//! Each line of that text holds one statement and has one position in the Go source, so that
+//! whatever is later said about the program can be said about Go lines.
+
+mod answer;
+mod helper;
+mod position;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use strait_calculus::Program;
+use strait_toolchain::Cache;
+
+use crate::error::Error;
+use crate::go::Go;
+
+pub use position::{GoPosition, Positions};
+
+/// What is extracted, and from what.
+#[derive(Clone, Debug, Default)]
+pub struct ExtractOptions {
+    /// Patterns of packages as `go list` understands them; none means `./...`.
+    pub packages: Vec<String>,
+    /// Only these functions: `NAME`, `package/path.NAME` or `package/path.(*Type).NAME`. None means
+    /// every `main` and every test.
+    pub entries: Vec<String>,
+    /// Leave tests out.
+    pub without_tests: bool,
+    /// Build tags, as `go build -tags` takes them.
+    pub tags: Vec<String>,
+    /// How long it may take in all.
+    pub wall: Option<Duration>,
+    /// Where the helper is kept; the user's cache if not said.
+    pub cache: Option<Cache>,
+}
+
+/// Everything that was extracted.
+#[derive(Clone, Debug)]
+pub struct Extraction {
+    /// One program an entry.
+    pub entries: Vec<Entry>,
+    /// What concerns no single entry: packages that do not compile, names that were not found.
+    pub warnings: Vec<Assumption>,
+    /// How many lines of Go the packages have.
+    pub lines: u64,
+}
+
+/// One way into the packages, as a program.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Such as `example.com/m.main` or `example.com/m.TestX`.
+    pub name: String,
+    /// Where the function stands.
+    pub position: GoPosition,
+    /// What it does, as far as other goroutines can notice.
+    pub program: Program,
+    /// The program as text; spans of the program point into it.
+    pub text: String,
+    /// Where each statement comes from. What has no position is a device of the extraction, such
+    /// as the one-place channel that stands for a shared variable: no property is about it.
+    pub positions: Positions,
+    /// What was abstracted, with its line.
+    pub assumptions: Vec<Assumption>,
+    /// The loops that remain in the program, or were cut short.
+    pub loops: Vec<LoopInfo>,
+    /// The behavioural types as MiGo text.
+    pub migo: String,
+    /// How many operations of Go's concurrency the entry reaches, and how many are lowered exactly.
+    pub operations: Operations,
+}
+
+/// How much of what an entry does is in its program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Operations {
+    /// Places in the source with an operation on a channel, lock or wait group, or a `go`.
+    pub reached: u64,
+    /// Those of them that no assumption touches.
+    pub exact: u64,
+}
+
+/// On which side the program errs where an assumption was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Approximation {
+    /// The program can do more than the Go code: what is proved holds, a violation may be spurious.
+    Over,
+    /// The Go code can do more than the program: a violation is real, a proof may miss something.
+    Under,
+    /// Either may be.
+    Either,
+}
+
+/// Something that was not lowered as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Assumption {
+    /// Where.
+    pub position: Option<GoPosition>,
+    /// What was assumed instead.
+    pub message: String,
+    /// On which side the program errs.
+    pub approximation: Approximation,
+}
+
+/// A loop of the Go code.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct LoopInfo {
+    /// Where it begins.
+    pub position: GoPosition,
+    /// Is there a linear ranking, so that the loop ends if each round does?
+    pub bounded: bool,
+    /// The ranking, or what stands against one.
+    pub why: String,
+}
+
+/// Loads the packages and extracts a program from each entry.
+pub fn extract(go: &Go, options: &ExtractOptions) -> Result<Extraction, Error> {
+    let cache = match &options.cache {
+        Some(cache) => cache.clone(),
+        None => Cache::find()?,
+    };
+    let helper = helper::build(go, &cache)?;
+    answer::read(go, &helper::ask(go, &helper, options)?)
+}
