@@ -1,8 +1,124 @@
-// Command extract reads Go packages and writes programs of Strait's language.
+// Command strait-extract reads Go packages and writes, for each entry, a program of Strait's
+// language that does what other goroutines can notice of it.
 package main
 
-import "fmt"
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+type list []string
+
+func (l *list) String() string     { return strings.Join(*l, ",") }
+func (l *list) Set(v string) error { *l = append(*l, v); return nil }
+
+// Options are what the command line says.
+type Options struct {
+	patterns []string
+	entries  list
+	noTests  bool
+	tags     string
+	folder   string
+}
+
+// Position is a place in Go source.
+type Position struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+}
+
+// Assumption is something that was not lowered as it is.
+type Assumption struct {
+	Position      *Position `json:"position"`
+	Message       string    `json:"message"`
+	Approximation string    `json:"approximation"`
+}
+
+// Loop is a loop whose end the program leaves open.
+type Loop struct {
+	Position Position `json:"position"`
+	Bounded  bool     `json:"bounded"`
+	Why      string   `json:"why"`
+}
+
+// Operations count what is reached and what is exact.
+type Operations struct {
+	Reached int `json:"reached"`
+	Exact   int `json:"exact"`
+}
+
+// Entry is one program.
+type Entry struct {
+	Name        string       `json:"name"`
+	Position    Position     `json:"position"`
+	Text        string       `json:"text"`
+	Positions   []Position   `json:"positions"`
+	Lines       []int        `json:"lines"`
+	Assumptions []Assumption `json:"assumptions"`
+	Loops       []Loop       `json:"loops"`
+	Migo        string       `json:"migo"`
+	Operations  Operations   `json:"operations"`
+}
+
+// Answer is everything.
+type Answer struct {
+	Error    string       `json:"error,omitempty"`
+	Entries  []Entry      `json:"entries"`
+	Warnings []Assumption `json:"warnings"`
+	Lines    int          `json:"lines"`
+}
 
 func main() {
-	fmt.Println(`{"entries":[],"warnings":[]}`)
+	var options Options
+	flag.Var(&options.entries, "entry", "extract this function only; may be repeated")
+	flag.BoolVar(&options.noTests, "no-tests", false, "leave tests out")
+	flag.StringVar(&options.tags, "tags", "", "build tags")
+	text := flag.Bool("text", false, "print the programs as text, for people")
+	flag.Parse()
+	options.patterns = flag.Args()
+	if len(options.patterns) == 0 {
+		options.patterns = []string{"./..."}
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	if resolved, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = resolved
+	}
+	options.folder = folder
+	answer := extract(&options)
+	out := bufio.NewWriter(os.Stdout)
+	defer out.Flush()
+	if *text {
+		for _, entry := range answer.Entries {
+			fmt.Fprintf(out, "// %s\n%s", entry.Name, entry.Text)
+			for _, a := range entry.Assumptions {
+				fmt.Fprintf(out, "// %s %v: %s\n", a.Approximation, a.Position, a.Message)
+			}
+			for _, l := range entry.Loops {
+				fmt.Fprintf(out, "// loop %v: bounded %t, %s\n", l.Position, l.Bounded, l.Why)
+			}
+			fmt.Fprintf(out, "// %d of %d operations exact\n\n", entry.Operations.Exact, entry.Operations.Reached)
+		}
+		for _, w := range answer.Warnings {
+			fmt.Fprintf(out, "// warning %v: %s\n", w.Position, w.Message)
+		}
+		if answer.Error != "" {
+			fmt.Fprintln(out, answer.Error)
+		}
+		return
+	}
+	encoder := json.NewEncoder(out)
+	if err := encoder.Encode(answer); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
 }

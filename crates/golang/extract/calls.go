@@ -1,0 +1,404 @@
+package main
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// Target is a function that a call leads to.
+type Target struct {
+	fn   *ssa.Function
+	args []Value
+}
+
+// operands are the function and the arguments of a call. For a method of an interface the function
+// is the receiver.
+func (d *Driver) operands(s *State, call *ssa.CallCommon) (Value, []Value) {
+	args := make([]Value, len(call.Args))
+	for i, arg := range call.Args {
+		args[i] = d.value(s, arg)
+	}
+	if _, ok := call.Value.(*ssa.Builtin); ok {
+		return KNil{}, args
+	}
+	return d.value(s, call.Value), args
+}
+
+// resolve finds the function of a call.
+func (d *Driver) resolve(s *State, call *ssa.CallCommon, fn Value, args []Value) (Target, []Value, bool) {
+	if call != nil && call.IsInvoke() {
+		ifc, ok := fn.(Ifc)
+		if !ok || ifc.typ == nil {
+			return Target{}, nil, false
+		}
+		method := d.world.method(ifc.typ, call.Method)
+		if method == nil {
+			return Target{}, nil, false
+		}
+		return Target{method, append([]Value{ifc.v}, args...)}, nil, true
+	}
+	if clo, ok := fn.(Clo); ok {
+		return Target{clo.fn, args}, clo.bind, true
+	}
+	return Target{}, nil, false
+}
+
+// call performs a call instruction.
+func (d *Driver) call(s *State, site *ssa.Call, call *ssa.CallCommon, fn Value, args []Value, pos token.Pos) bool {
+	if builtin, ok := call.Value.(*ssa.Builtin); ok {
+		return d.builtin(s, site, builtin.Name(), args, pos)
+	}
+	return d.enter(s, site, call, fn, args, pos, false)
+}
+
+// enter calls a function: a model, its source, or nothing that can be followed.
+func (d *Driver) enter(s *State, site ssa.Instruction, call *ssa.CallCommon, fn Value, args []Value, pos token.Pos, deferred bool) bool {
+	finish := func(v Value) {
+		if reg, ok := site.(*ssa.Call); ok && !deferred {
+			s.top().regs[reg] = v
+		}
+	}
+	if model, ok := fn.(Model); ok {
+		if call != nil && call.IsInvoke() {
+			return d.modelMethod(s, site, call, model, args, pos, finish)
+		}
+		return d.callModel(s, model, args, pos, finish)
+	}
+	if call != nil && call.IsInvoke() {
+		if ifc, ok := fn.(Ifc); ok {
+			if model, ok := ifc.v.(Model); ok {
+				return d.modelMethod(s, site, call, model, args, pos, finish)
+			}
+		}
+	}
+	target, bind, ok := d.resolve(s, call, fn, args)
+	if !ok {
+		return d.callUnknown(s, site, call, fn, args, pos, finish)
+	}
+	if done, end := d.callModelled(s, site, target, pos, finish); done {
+		return end
+	}
+	if len(target.fn.Blocks) == 0 || !d.world.isRoot(target.fn.Pkg) && target.fn.Pkg != nil {
+		return d.callOutside(s, site, target, bind, pos, finish)
+	}
+	return d.push(s, site, target, bind, nil, pos, deferred)
+}
+
+// push begins a call of a function whose source is known.
+func (d *Driver) push(s *State, site ssa.Instruction, target Target, bind []Value, after []After, pos token.Pos, deferred bool) bool {
+	f := s.top()
+	depth := 0
+	for _, frame := range s.frames {
+		if frame.fn == target.fn {
+			depth++
+		}
+	}
+	if depth > 0 && d.inTailPosition(f, site, deferred, after) && f.fn == target.fn {
+		// A call in tail position is a loop.
+		frame := d.frame(target.fn, target.args, bind, f.site, f.context)
+		frame.after, frame.deferred = f.after, f.deferred
+		s.frames[len(s.frames)-1] = frame
+		return d.meet(s, d.limits.unroll)
+	}
+	if depth >= d.limits.depth || len(s.frames) > 200 {
+		return d.callRecursive(s, site, target, bind, pos, deferred)
+	}
+	context := d.context(f.context, site, target.fn.String())
+	frame := d.frame(target.fn, target.args, bind, site, context)
+	frame.after = after
+	frame.deferred = deferred
+	s.frames = append(s.frames, frame)
+	return false
+}
+
+// inTailPosition tells whether nothing but a return follows a call.
+func (d *Driver) inTailPosition(f *Frame, site ssa.Instruction, deferred bool, after []After) bool {
+	call, ok := site.(*ssa.Call)
+	if !ok || deferred || len(after) > 0 || len(f.defers) > 0 {
+		return false
+	}
+	block, pc := f.block, f.pc
+	for range 4 {
+		for pc < len(block.Instrs) {
+			switch i := block.Instrs[pc].(type) {
+			case *ssa.DebugRef, *ssa.RunDefers:
+			case *ssa.Return:
+				return len(i.Results) == 0 || len(i.Results) == 1 && i.Results[0] == ssa.Value(call)
+			case *ssa.Jump:
+				block, pc = block.Succs[0], -1
+			default:
+				return false
+			}
+			pc++
+		}
+	}
+	return false
+}
+
+// callRecursive calls a function that is deep in itself as a function of the program: it starts
+// with what is known here, and what it changes is shared memory.
+func (d *Driver) callRecursive(s *State, site ssa.Instruction, target Target, bind []Value, pos token.Pos, deferred bool) bool {
+	d.escape(s, Tup{append(append([]Value(nil), target.args...), bind...)})
+	child := s.clone()
+	child.root = fmt.Sprintf("call %p", target.fn)
+	child.multi = true
+	frame := d.frame(target.fn, target.args, bind, nil, d.context(0, target.fn, child.root))
+	child.frames = []*Frame{frame}
+	node, subst := d.arrive(child, target.fn.Name(), target.fn.Pos(), min(d.limits.roots, 4))
+	node.returns = true
+	d.put(&Code{op: opCall, node: node, subst: subst, pos: pos})
+	if reg, ok := site.(*ssa.Call); ok && !deferred {
+		result := d.unknown(s, here(s.top()), reg, reg.Type())
+		if mayHoldConcurrency(reg.Type(), 3) {
+			d.assume(pos, "under", "the channels or locks that a recursive call returns are not followed")
+		}
+		s.top().regs[reg] = result
+	}
+	return false
+}
+
+// callDeferred performs a deferred call.
+func (d *Driver) callDeferred(s *State, deferred Deferred) bool {
+	if deferred.call == nil {
+		return d.enter(s, deferredSite, nil, deferred.fn, deferred.args, deferred.pos, true)
+	}
+	if builtin, ok := deferred.call.Value.(*ssa.Builtin); ok {
+		return d.builtin(s, nil, builtin.Name(), deferred.args, deferred.pos)
+	}
+	return d.enter(s, deferredSite, deferred.call, deferred.fn, deferred.args, deferred.pos, true)
+}
+
+// deferredSite stands for the place where deferred functions are called.
+var deferredSite ssa.Instruction = &ssa.RunDefers{}
+
+// callUnknown: the function is a value that is not known.
+func (d *Driver) callUnknown(s *State, site ssa.Instruction, call *ssa.CallCommon, fn Value, args []Value, pos token.Pos, finish func(Value)) bool {
+	var results types.Type
+	if reg, ok := site.(*ssa.Call); ok {
+		results = reg.Type()
+	}
+	if call != nil && call.IsInvoke() && isContext(call.Value.Type()) {
+		// A context from outside: it may end at any moment.
+		finish(d.unknown(s, here(s.top()), site, results))
+		return false
+	}
+	if call != nil && call.IsInvoke() && !d.world.mayCommunicate(call) {
+		d.disturb(s, args)
+		finish(d.unknown(s, here(s.top()), site, results))
+		return false
+	}
+	if isNil(fn) {
+		return d.panics(s, "call of a nil function", pos)
+	}
+	quiet := call != nil && !call.IsInvoke() && len(args) == 0 && results != nil && !mayHoldConcurrency(results, 3) && false
+	if !quiet {
+		d.assume(pos, "under", "the function called here is not known: what it does is left out")
+	}
+	d.disturb(s, args)
+	d.escape(s, Tup{args})
+	finish(d.unknown(s, here(s.top()), site, results))
+	return false
+}
+
+// callOutside: the function belongs to a package that is not read.
+func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, bind []Value, pos token.Pos, finish func(Value)) bool {
+	for _, arg := range target.args {
+		if clo, ok := arg.(Clo); ok && d.world.communicates(clo.fn, map[*ssa.Function]bool{}) {
+			d.assume(pos, "under", "a function is handed to "+target.fn.String()+", which is not read: its calls are left out")
+			d.escape(s, arg)
+		}
+	}
+	results := target.fn.Signature.Results()
+	var t types.Type = results
+	if results.Len() == 1 {
+		t = results.At(0).Type()
+	}
+	if !harmless(target.fn) {
+		if given := channelsIn(s, target.args); given != "" {
+			d.assume(pos, "either", given+" is handed to "+target.fn.String()+", which is not read")
+			d.escape(s, Tup{target.args})
+		}
+		d.disturb(s, target.args)
+	}
+	if mayHoldChannel(t) {
+		d.assume(pos, "under", "the channel that "+target.fn.String()+" returns is not followed")
+	}
+	finish(d.unknown(s, here(s.top()), site, t))
+	return false
+}
+
+// channelsIn names what an outside function could operate on.
+func channelsIn(s *State, args []Value) string {
+	found := ""
+	for _, arg := range args {
+		if ifc, ok := arg.(Ifc); ok {
+			if _, model := ifc.v.(Model); model {
+				continue
+			}
+		}
+		s.reach(arg, map[string]bool{}, func(name string) {
+			if o := s.heap[name]; o != nil && o.kind == "chan" && found == "" {
+				found = "the channel " + name
+			}
+		})
+	}
+	return found
+}
+
+// disturb forgets plain data that a function outside may have changed through its pointers.
+func (d *Driver) disturb(s *State, args []Value) {
+	for _, arg := range args {
+		s.reach(arg, map[string]bool{}, func(name string) {
+			o := s.heap[name]
+			if o == nil || o.kind != "memory" || o.value == nil {
+				return
+			}
+			copied := *o
+			copied.value = disturbed(o.value, name)
+			s.heap[name] = &copied
+		})
+	}
+}
+
+func disturbed(v Value, name string) Value {
+	switch v := v.(type) {
+	case KBool, KInt, KStr, KOther, Dyn:
+		return Sym{"«changed " + name + "»"}
+	case Agg:
+		elems := make([]Value, len(v.elems))
+		for i, e := range v.elems {
+			elems[i] = disturbed(e, fmt.Sprintf("%s.%d", name, i))
+		}
+		return Agg{elems}
+	}
+	return v
+}
+
+// builtin performs a builtin function.
+func (d *Driver) builtin(s *State, site *ssa.Call, name string, args []Value, pos token.Pos) bool {
+	f := s.top()
+	finish := func(v Value) {
+		if site != nil {
+			f.regs[site] = v
+		}
+	}
+	switch name {
+	case "close":
+		d.operation(pos)
+		to := d.endOf(s, args[0])
+		if to.unknown || to.timer {
+			d.assume(pos, "under", "the channel is not known: this close is left out")
+			return false
+		}
+		if to.object != nil {
+			d.closed(s, to.object)
+		}
+		d.put(&Code{op: opClose, on: to.expr, pos: pos})
+	case "append":
+		finish(d.appends(s, site, args))
+	case "len", "cap":
+		finish(d.length(s, site, name, args[0]))
+	case "copy":
+		if slice, ok := args[0].(Slc); ok {
+			d.copies(s, slice, args[1], pos)
+		}
+		if site != nil {
+			finish(d.unknown(s, here(f), site, site.Type()))
+		}
+	case "delete":
+		d.deletes(s, args[0], args[1])
+	case "recover":
+		finish(d.recovers(s, site))
+	case "ssa:wrapnilchk":
+		finish(args[0])
+	case "print", "println", "clear":
+	default:
+		if site != nil {
+			if name == "min" || name == "max" {
+				finish(extreme(name, args, d.unknown(s, here(f), site, site.Type())))
+			} else {
+				finish(d.unknown(s, here(f), site, site.Type()))
+			}
+		}
+	}
+	return false
+}
+
+func extreme(name string, args []Value, otherwise Value) Value {
+	var best Value
+	for _, arg := range args {
+		n, ok := arg.(KInt)
+		if !ok {
+			return otherwise
+		}
+		if best == nil || (name == "min") == (n < best.(KInt)) {
+			best = n
+		}
+	}
+	return best
+}
+
+// closed: from now on receivers may get the zero of the messages' type.
+func (d *Driver) closed(s *State, channel *Object) {
+	messages := d.messages(channel.key)
+	if messages.shape == nil || channel.typ == nil {
+		return
+	}
+	switch u := channel.typ.Underlying().(type) {
+	case *types.Basic:
+		messages.join(d, s, zeroBasic(u), channel.typ)
+	case *types.Chan:
+		messages.join(d, s, KNil{}, channel.typ)
+	}
+}
+
+func (d *Driver) length(s *State, site *ssa.Call, name string, v Value) Value {
+	switch v := v.(type) {
+	case Slc:
+		if name == "cap" {
+			return KInt(int64(v.max))
+		}
+		return KInt(int64(v.n))
+	case KStr:
+		return KInt(int64(len(v)))
+	case KNil:
+		return KInt(0)
+	case Agg:
+		return KInt(int64(len(v.elems)))
+	case Ptr:
+		if o := s.heap[v.object]; o != nil && o.kind == "map" && !o.blurred && !(s.escaped[v.object] && d.facts.shared[v.object+"/map"]) {
+			return KInt(int64(len(o.entries)))
+		}
+	}
+	if site == nil {
+		return Sym{"«?»"}
+	}
+	return d.unknown(s, here(s.top()), site, site.Type())
+}
+
+func (d *Driver) copies(s *State, to Slc, from Value, pos token.Pos) {
+	slice, ok := from.(Slc)
+	if !ok {
+		d.disturb(s, []Value{to})
+		return
+	}
+	elems := d.elements(s, slice)
+	for i := 0; i < len(elems) && i < to.n; i++ {
+		d.store(s, Ptr{to.object, sub(to.path, to.low+i)}, elems[i], pos)
+	}
+}
+
+// recovers is recover(): it stops the panic of the call that runs the deferred function.
+func (d *Driver) recovers(s *State, site *ssa.Call) Value {
+	if len(s.frames) >= 2 && s.top().deferred {
+		below := s.frames[len(s.frames)-2]
+		if below.mode == "panic" {
+			below.mode = "recovered"
+			return Ifc{types.Typ[types.String], KStr(s.message)}
+		}
+	}
+	return KNil{}
+}

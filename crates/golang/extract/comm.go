@@ -1,0 +1,342 @@
+package main
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// end is one end of a channel operation: what the program operates on.
+type end struct {
+	expr    *Expr
+	object  *Object
+	unknown bool // the channel is not followed
+	timer   bool // it may be ready at any moment
+}
+
+// endOf finds the channel that a value is.
+func (d *Driver) endOf(s *State, v Value) end {
+	switch v := v.(type) {
+	case KNil:
+		return end{expr: &Expr{op: "nil"}}
+	case Ref:
+		o := s.heap[v.object]
+		if o == nil {
+			return end{unknown: true}
+		}
+		if o.kind == "timer" {
+			if fired, ok := o.value.(KBool); ok && bool(fired) && !s.escaped[v.object] {
+				return end{expr: &Expr{op: "nil"}}
+			}
+			return end{timer: true, object: o}
+		}
+		return end{expr: variable(v.object), object: o}
+	}
+	return end{unknown: true}
+}
+
+// message is what the program sends for a value, and what receivers may then know.
+func (d *Driver) message(s *State, to end, v Value, pos token.Pos) *Expr {
+	if to.object == nil {
+		return &Expr{op: "unit"}
+	}
+	messages := d.messages(to.object.key)
+	messages.join(d, s, v, to.object.typ)
+	d.escape(s, v)
+	expr, ok := messages.encode(d, s, v)
+	if messages.lost {
+		d.assume(pos, "under", "the message holds several channels or locks: only one of them is followed")
+	}
+	if !ok && expr != nil {
+		// A number that is not known: receivers must not rely on any.
+		d.blur(messages)
+		return expr
+	}
+	if expr == nil {
+		d.assume(pos, "under", "the lock in this message is not known")
+		d.blur(messages)
+		return &Expr{op: "unit"}
+	}
+	return expr
+}
+
+// blur forgets what is carried by messages.
+func (d *Driver) blur(m *Messages) {
+	count := 0
+	shape := fillHoles(m.shape, &count, -1)
+	if !equal(shape, m.shape) {
+		m.shape = shape
+		d.changed = true
+	}
+}
+
+func (d *Driver) send(s *State, i *ssa.Send) bool {
+	d.operation(i.Pos())
+	to := d.endOf(s, d.value(s, i.Chan))
+	v := d.value(s, i.X)
+	if to.unknown || to.timer {
+		d.assume(i.Pos(), "under", "the channel is not known: this send is taken as done")
+		if containsConcurrency(s, v) {
+			d.escape(s, v)
+		}
+		return false
+	}
+	d.put(&Code{op: opPut, on: to.expr, expr: d.message(s, to, v, i.Pos()), pos: i.Pos()})
+	return false
+}
+
+// received is the value a receive binds, and the code's variables for it.
+func (d *Driver) received(s *State, from end, key string, t types.Type, c *Code, commaOk bool) (Value, Value) {
+	var v, ok Value = d.unknown(s, key, nil, t), KBool(true)
+	if from.object != nil {
+		name := d.scalarName(s, "x", key)
+		messages := d.messages(from.object.key)
+		v = messages.decode(d, s, name, key, t)
+		if usesVariable(s, v, name) {
+			c.name = name
+		}
+		if commaOk {
+			c.ok = d.scalarName(s, "ok", key+"ok")
+			d.kinds[c.ok] = "bool"
+			ok = Dyn{variable(c.ok)}
+		}
+	}
+	return v, ok
+}
+
+func (d *Driver) receive(s *State, i *ssa.UnOp) bool {
+	d.operation(i.Pos())
+	f := s.top()
+	channel := d.value(s, i.X)
+	from := d.endOf(s, channel)
+	element := i.X.Type().Underlying().(*types.Chan).Elem()
+	bind := func(t *State, v, ok Value) {
+		if i.CommaOk {
+			t.top().regs[i] = Tup{[]Value{v, ok}}
+		} else {
+			t.top().regs[i] = v
+		}
+	}
+	key := here(f) + fmt.Sprintf("%p", i)
+	if from.timer || from.unknown {
+		if from.unknown {
+			d.assume(i.Pos(), "under", "the channel is not known: this receive is taken as done")
+		}
+		d.fire(s, channel)
+		var ok Value = KBool(true)
+		if from.unknown && i.CommaOk {
+			ok = d.unknown(s, key+"ok", nil, nil)
+		}
+		bind(s, d.unknown(s, key, nil, element), ok)
+		return false
+	}
+	if from.object != nil && (len(from.object.ancestors) > 0 || from.object.timed) {
+		return d.receiveDone(s, i, channel, from, bind)
+	}
+	c := &Code{op: opGet, on: from.expr, pos: i.Pos()}
+	v, ok := d.received(s, from, key, element, c, i.CommaOk)
+	d.put(c)
+	bind(s, v, ok)
+	return false
+}
+
+// receiveDone waits for a context: its own end, that of an ancestor, or time.
+func (d *Driver) receiveDone(s *State, i *ssa.UnOp, channel Value, from end, bind func(*State, Value, Value)) bool {
+	var arms []*Code
+	for _, c := range d.doneCases(s, channel, i.Pos()) {
+		c.next = d.fork(s, func(t *State) { bind(t, Agg{}, KBool(false)) })
+		arms = append(arms, c)
+	}
+	d.put(&Code{op: opSelect, arms: arms, pos: i.Pos()})
+	return true
+}
+
+// doneCases are the cases of a select that together mean a context's Done.
+func (d *Driver) doneCases(s *State, channel Value, pos token.Pos) []*Code {
+	from := d.endOf(s, channel)
+	cases := []*Code{{op: opGet, on: from.expr, pos: pos}}
+	timed := from.object.timed
+	for _, ancestor := range from.object.ancestors {
+		other := d.endOf(s, ancestor)
+		if other.unknown || other.timer {
+			timed = true
+			continue
+		}
+		cases = append(cases, &Code{op: opGet, on: other.expr, pos: pos})
+		if other.object != nil && other.object.timed {
+			timed = true
+		}
+	}
+	if timed {
+		cases = append(cases, &Code{op: opTimeout, pos: pos})
+	}
+	return cases
+}
+
+// fire notes that a timer has fired.
+func (d *Driver) fire(s *State, channel Value) {
+	if r, ok := channel.(Ref); ok {
+		if o := s.heap[r.object]; o != nil && o.kind == "timer" && o.value != nil {
+			copied := *o
+			copied.value = KBool(true)
+			s.heap[r.object] = &copied
+		}
+	}
+}
+
+func (d *Driver) selects(s *State, i *ssa.Select) bool {
+	d.operation(i.Pos())
+	f := s.top()
+	results := i.Type().(*types.Tuple)
+	// The tuple: index, received ok, then one value for each receive.
+	tuple := func(t *State, index int, ok, v Value, at int) Tup {
+		elems := make([]Value, results.Len())
+		elems[0], elems[1] = KInt(int64(index)), ok
+		for k := 2; k < len(elems); k++ {
+			elems[k] = zeroPlain(results.At(k).Type())
+		}
+		if at >= 0 {
+			elems[at] = v
+		}
+		return Tup{elems}
+	}
+	var arms []*Code
+	at := 2
+	for index, state := range i.States {
+		pos := state.Pos
+		if pos == token.NoPos {
+			pos = i.Pos()
+		}
+		channel := d.value(s, state.Chan)
+		other := d.endOf(s, channel)
+		if state.Dir == types.SendOnly {
+			v := d.value(s, state.Send)
+			if other.unknown || other.timer {
+				d.assume(pos, "over", "the channel is not known: this case is taken to be possible at any moment")
+				c := &Code{op: opTimeout, pos: pos}
+				c.next = d.fork(s, func(t *State) { t.top().regs[i] = tuple(t, index, KBool(false), nil, -1) })
+				arms = append(arms, c)
+				continue
+			}
+			c := &Code{op: opPut, on: other.expr, expr: d.message(s, other, v, pos), pos: pos}
+			c.next = d.fork(s, func(t *State) {
+				t.top().regs[i] = tuple(t, index, KBool(false), nil, -1)
+			})
+			arms = append(arms, c)
+			continue
+		}
+		slot := at
+		at++
+		element := state.Chan.Type().Underlying().(*types.Chan).Elem()
+		key := fmt.Sprintf("%s%p.%d", here(f), i, index)
+		if other.unknown || other.timer {
+			if other.unknown {
+				d.assume(pos, "over", "the channel is not known: this case is taken to be possible at any moment")
+			}
+			c := &Code{op: opTimeout, pos: pos}
+			c.next = d.fork(s, func(t *State) {
+				d.fire(t, channel)
+				t.top().regs[i] = tuple(t, index, KBool(other.timer), d.unknown(t, key, nil, element), slot)
+			})
+			arms = append(arms, c)
+			continue
+		}
+		if other.object != nil && (len(other.object.ancestors) > 0 || other.object.timed) {
+			for _, c := range d.doneCases(s, channel, pos) {
+				c.next = d.fork(s, func(t *State) {
+					t.top().regs[i] = tuple(t, index, KBool(false), zeroPlain(element), slot)
+				})
+				arms = append(arms, c)
+			}
+			continue
+		}
+		c := &Code{op: opGet, on: other.expr, pos: pos}
+		usesOk := usesOk(i)
+		c.next = d.fork(s, func(t *State) {
+			v, ok := d.received(t, other, key, element, c, usesOk)
+			t.top().regs[i] = tuple(t, index, ok, v, slot)
+		})
+		arms = append(arms, c)
+	}
+	if !i.Blocking {
+		c := &Code{op: opDefault, pos: i.Pos()}
+		c.next = d.fork(s, func(t *State) { t.top().regs[i] = tuple(t, -1, KBool(false), nil, -1) })
+		arms = append(arms, c)
+	}
+	if i.Blocking && len(arms) == 0 {
+		d.put(&Code{op: opSelect, pos: i.Pos()})
+		return true
+	}
+	d.put(&Code{op: opSelect, arms: arms, pos: i.Pos()})
+	return true
+}
+
+// usesOk tells whether a select's second result is looked at.
+func usesOk(i *ssa.Select) bool {
+	for _, ref := range *i.Referrers() {
+		if e, ok := ref.(*ssa.Extract); ok && e.Index == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// spawn starts a goroutine.
+func (d *Driver) spawn(s *State, i *ssa.Go) bool {
+	d.operation(i.Pos())
+	fn, args := d.operands(s, &i.Call)
+	d.spawnCall(s, &i.Call, fn, args, nil, i.Pos(), i)
+	return false
+}
+
+// spawnCall starts a goroutine that calls a function and then does what a model asks for.
+func (d *Driver) spawnCall(s *State, call *ssa.CallCommon, fn Value, args []Value, after []After, pos token.Pos, site any) {
+	d.escape(s, Tup{append(append([]Value{fn}, args...), afterValues(after)...)})
+	for _, name := range s.globals() {
+		d.escape(s, Ptr{name, ""})
+	}
+	s.escaped["*"] = true
+	target, bind, ok := d.resolve(s, call, fn, args)
+	if !ok || target.fn == nil || len(target.fn.Blocks) == 0 {
+		if model, isModel := fn.(Model); isModel || ok && target.fn != nil {
+			d.spawnModel(s, call, model, target, args, after, pos)
+			return
+		}
+		d.assume(pos, "under", "a goroutine whose function is not known is left out")
+		return
+	}
+	child := s.clone()
+	child.root = fmt.Sprintf("go %p", target.fn)
+	if len(after) > 0 {
+		child.root += after[0].what
+	}
+	child.multi = s.multi
+	if d.repeats(s) && d.instances[child.root] > d.limits.roots {
+		child.multi = true
+	}
+	d.instances[child.root]++
+	context := d.context(0, target.fn, child.root+after0(after))
+	frame := d.frame(target.fn, target.args, bind, nil, context)
+	frame.after = after
+	child.frames = []*Frame{frame}
+	name := target.fn.Name()
+	node, subst := d.arrive(child, name, target.fn.Pos(), d.limits.roots)
+	d.put(&Code{op: opSpawn, node: node, subst: subst, pos: pos})
+}
+
+func after0(after []After) string {
+	if len(after) == 0 {
+		return ""
+	}
+	return after[0].what
+}
+
+func afterValues(after []After) []Value {
+	var out []Value
+	for _, a := range after {
+		out = append(out, a.args...)
+	}
+	return out
+}

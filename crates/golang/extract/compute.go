@@ -1,0 +1,469 @@
+package main
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// compute is the value of an instruction that nobody else notices.
+func (d *Driver) compute(s *State, v ssa.Value) Value {
+	switch i := v.(type) {
+	case *ssa.Alloc:
+		return d.alloc(s, i)
+	case *ssa.BinOp:
+		return d.binary(s, i)
+	case *ssa.ChangeInterface:
+		return d.value(s, i.X)
+	case *ssa.ChangeType:
+		return d.value(s, i.X)
+	case *ssa.Convert:
+		return d.convert(s, i, i.X)
+	case *ssa.MultiConvert:
+		return d.convert(s, i, i.X)
+	case *ssa.Extract:
+		return d.extract(s, i)
+	case *ssa.Field:
+		x := d.value(s, i.X)
+		if part, ok := at(x, sub("", i.Field)); ok {
+			return part
+		}
+		if sym, ok := x.(Sym); ok {
+			return d.unknownOf(fmt.Sprintf("%s.%d", sym.id, i.Field), i.Type(), 0)
+		}
+		return d.unknown(s, here(s.top()), i, i.Type())
+	case *ssa.FieldAddr:
+		if p, ok := d.value(s, i.X).(Ptr); ok {
+			return Ptr{p.object, sub(p.path, i.Field)}
+		}
+		if sym, ok := d.value(s, i.X).(Sym); ok {
+			return Sym{fmt.Sprintf("%s->%d", sym.id, i.Field)}
+		}
+	case *ssa.Index:
+		return d.index(s, i, i.X, i.Index)
+	case *ssa.IndexAddr:
+		return d.indexAddress(s, i)
+	case *ssa.Lookup:
+		return d.lookup(s, i)
+	case *ssa.MakeChan:
+		return d.makeChannel(s, i)
+	case *ssa.MakeClosure:
+		bind := make([]Value, len(i.Bindings))
+		for k, b := range i.Bindings {
+			bind[k] = d.value(s, b)
+		}
+		return Clo{i.Fn.(*ssa.Function), bind}
+	case *ssa.MakeInterface:
+		return Ifc{i.X.Type(), d.value(s, i.X)}
+	case *ssa.MakeMap:
+		name := d.fresh(s, "map", here(s.top())+fmt.Sprintf("%p", i))
+		s.heap[name] = &Object{kind: "map", typ: i.Type(), multi: d.repeats(s)}
+		return Ptr{name, ""}
+	case *ssa.MakeSlice:
+		return d.makeSlice(s, i)
+	case *ssa.Range:
+		return Iter{d.value(s, i.X), 0}
+	case *ssa.Next:
+		return d.next(s, i)
+	case *ssa.Slice:
+		return d.slice(s, i)
+	case *ssa.SliceToArrayPointer:
+		if slice, ok := d.value(s, i.X).(Slc); ok && slice.low == 0 {
+			return Ptr{slice.object, slice.path}
+		}
+	case *ssa.TypeAssert:
+		return d.typeAssert(s, i)
+	}
+	return d.unknown(s, here(s.top()), v, v.Type())
+}
+
+// alloc makes an object of memory with the zero of its type.
+func (d *Driver) alloc(s *State, i *ssa.Alloc) Value {
+	hint := i.Comment
+	if hint == "new" || hint == "complit" || hint == "" || hint == "slicelit" || hint == "varargs" || hint == "makeslice" {
+		hint = baseName(i.Type())
+	}
+	return d.newObject(s, hint, here(s.top())+fmt.Sprintf("%p", i), i.Type().(*types.Pointer).Elem(), i.Pos())
+}
+
+func baseName(t types.Type) string {
+	for {
+		switch u := t.(type) {
+		case *types.Pointer:
+			t = u.Elem()
+			continue
+		case *types.Named:
+			return u.Obj().Name()
+		case *types.Alias:
+			return u.Obj().Name()
+		}
+		return "v"
+	}
+}
+
+func (d *Driver) newObject(s *State, hint, key string, t types.Type, pos token.Pos) Value {
+	name := d.fresh(s, hint, key)
+	// The name is taken before the locks inside ask for theirs.
+	object := &Object{kind: "memory", typ: t, multi: d.repeats(s)}
+	s.heap[name] = object
+	value := d.zero(s, t, name, pos, 0)
+	s.heap[name] = &Object{kind: "memory", typ: t, value: value, multi: object.multi}
+	return Ptr{name, ""}
+}
+
+// zero is the zero of a type; what goroutines meet at is made.
+func (d *Driver) zero(s *State, t types.Type, hint string, pos token.Pos, depth int) Value {
+	if depth > 6 {
+		return Sym{"«deep»"}
+	}
+	switch lockKind(t) {
+	case "mutex", "rwmutex", "waitgroup":
+		return d.newLock(s, hint, lockKind(t), pos)
+	case "once":
+		return Agg{[]Value{d.newLock(s, hint+"_once", "mutex", token.NoPos), KBool(false)}}
+	case "errgroup":
+		return Agg{[]Value{d.newLock(s, hint, "waitgroup", pos), KNil{}, KNil{}}}
+	case "cond":
+		return d.newCond(s, hint, pos)
+	case "atomic":
+		return Agg{[]Value{atomicZero(t)}}
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		elems := make([]Value, u.NumFields())
+		for i := range elems {
+			name := hint
+			if holdsConcurrency(u.Field(i).Type()) {
+				name = hint + "_" + u.Field(i).Name()
+			}
+			elems[i] = d.zero(s, u.Field(i).Type(), name, pos, depth+1)
+		}
+		return Agg{elems}
+	case *types.Array:
+		if u.Len() > 256 {
+			if holdsConcurrency(u.Elem()) {
+				d.assume(pos, "under", "a large array of locks or channels is not followed")
+			}
+			return Sym{"«array»"}
+		}
+		elems := make([]Value, u.Len())
+		for i := range elems {
+			elems[i] = d.zero(s, u.Elem(), fmt.Sprintf("%s_%d", hint, i), pos, depth+1)
+		}
+		return Agg{elems}
+	}
+	return zeroPlain(t)
+}
+
+// newCond is a sync.Cond: a channel on which waiters are woken, the lock (where Go has it), and how
+// many wait.
+func (d *Driver) newCond(s *State, hint string, pos token.Pos) Value {
+	channel := d.newChannel(s, hint+"_wake", "cond "+hint, 0, types.NewStruct(nil, nil), pos)
+	place := "waiters " + hint
+	cell := d.fresh(s, "waiters_"+hint, place)
+	messages := d.messages(place)
+	messages.join(d, s, KInt(0), types.Typ[types.Int])
+	messages.join(d, s, KInt(1), types.Typ[types.Int])
+	s.heap[cell] = &Object{kind: "cell", key: place, typ: types.Typ[types.Int], multi: true}
+	s.escaped[cell] = true
+	d.kinds[cell], d.keys[cell] = "chan", place
+	d.put(&Code{op: opCellNew, name: cell, expr: &Expr{op: "int"}})
+	return Agg{[]Value{channel, KNil{}, Ref{cell}}}
+}
+
+func (d *Driver) newLock(s *State, hint, kind string, pos token.Pos) Value {
+	name := d.fresh(s, hint, "lock "+hint)
+	s.heap[name] = &Object{kind: kind, multi: d.repeats(s), from: pos}
+	d.kinds[name] = kind
+	d.put(&Code{op: opLockNew, name: name, note: kind, pos: pos})
+	return Ref{name}
+}
+
+// makeChannel makes a channel.
+func (d *Driver) makeChannel(s *State, i *ssa.MakeChan) Value {
+	d.operation(i.Pos())
+	capacity := int64(0)
+	switch size := d.value(s, i.Size).(type) {
+	case KInt:
+		capacity = int64(size)
+	default:
+		capacity = 1
+		d.assume(i.Pos(), "either", "the capacity of this channel is not known: taken as 1")
+	}
+	if capacity > 1000 {
+		d.assume(i.Pos(), "either", fmt.Sprintf("a channel of capacity %d is taken as one of 1000", capacity))
+		capacity = 1000
+	}
+	hint := d.world.nameAt(i)
+	element := i.Type().Underlying().(*types.Chan).Elem()
+	return d.newChannel(s, hint, here(s.top())+fmt.Sprintf("%p", i), capacity, element, i.Pos())
+}
+
+func (d *Driver) newChannel(s *State, hint, key string, capacity int64, element types.Type, pos token.Pos) Value {
+	name := d.fresh(s, hint, key)
+	s.heap[name] = &Object{kind: "chan", key: d.names[key], typ: element, multi: d.repeats(s), from: pos}
+	d.kinds[name] = "chan"
+	d.keys[name] = d.names[key]
+	d.put(&Code{op: opChan, name: name, n: capacity, pos: pos})
+	return Ref{name}
+}
+
+// global is the address of a package variable.
+func (d *Driver) global(s *State, g *ssa.Global) Value {
+	key := fmt.Sprintf("global %p", g)
+	name, ok := d.names[key]
+	if !ok {
+		d.taken["g_"+g.Name()]++
+		name = fmt.Sprintf("g_%s_%d", identifier(g.Name()), d.taken["g_"+g.Name()])
+		d.names[key] = name
+	}
+	if !d.usesGlobal[name] {
+		d.usesGlobal[name] = true
+		d.changed = true
+	}
+	if s.heap[name] == nil {
+		t := g.Type().(*types.Pointer).Elem()
+		if !d.world.isRoot(g.Pkg) {
+			s.heap[name] = &Object{kind: "memory", typ: t, value: d.unknown(s, "global", g, t)}
+		} else if len(s.frames) > 1 && strings.HasPrefix(s.frames[len(s.frames)-1].fn.Name(), "init") || s.root == "main" && !s.escaped["*"] {
+			s.heap[name] = &Object{kind: "memory", typ: t}
+			s.heap[name] = &Object{kind: "memory", typ: t, value: d.zero(s, t, strings.TrimPrefix(name, "g_"), g.Pos(), 0)}
+		} else {
+			if holdsConcurrency(t) {
+				// The goroutine that initialises the package makes it; here it is the next run.
+				d.assume(g.Pos(), "either", "the package variable "+g.Name()+" is first used inside a goroutine")
+			}
+			s.heap[name] = &Object{kind: "memory", typ: t, value: d.unknown(s, "global", g, t)}
+		}
+	}
+	return Ptr{name, ""}
+}
+
+// load reads memory.
+func (d *Driver) load(s *State, address Value, t types.Type, site ssa.Value) Value {
+	p, ok := address.(Ptr)
+	if !ok {
+		if sym, ok := address.(Sym); ok && !strings.Contains(sym.id, "«?»") {
+			// Memory behind an unknown pointer is not followed, but two reads may differ.
+			_ = sym
+		}
+		return d.unknown(s, here(s.top()), site, t)
+	}
+	o := s.heap[p.object]
+	if o == nil || o.kind != "memory" {
+		return d.unknown(s, here(s.top()), site, t)
+	}
+	v, ok := at(o.value, p.path)
+	if !ok {
+		return d.unknown(s, here(s.top()), site, t)
+	}
+	return d.readCells(s, v, t, here(s.top())+fmt.Sprintf("%p", site), site.Pos())
+}
+
+// readCells reads what goroutines share inside a value.
+func (d *Driver) readCells(s *State, v Value, t types.Type, key string, pos token.Pos) Value {
+	switch v := v.(type) {
+	case Any:
+		return d.unknown(s, key, nil, t)
+	case Ref:
+		if o := s.heap[v.object]; o != nil && o.kind == "cell" {
+			return d.readCell(s, v.object, key, pos)
+		}
+	case Agg:
+		elems := make([]Value, len(v.elems))
+		for i, e := range v.elems {
+			elems[i] = d.readCells(s, e, partType(t, i), fmt.Sprintf("%s.%d", key, i), pos)
+		}
+		return Agg{elems}
+	}
+	return v
+}
+
+func partType(t types.Type, i int) types.Type {
+	if t == nil {
+		return nil
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		if i < u.NumFields() {
+			return u.Field(i).Type()
+		}
+	case *types.Array:
+		return u.Elem()
+	}
+	return nil
+}
+
+// store writes memory.
+func (d *Driver) store(s *State, address, v Value, pos token.Pos) {
+	p, ok := address.(Ptr)
+	if !ok {
+		if containsConcurrency(s, v) {
+			d.assume(pos, "under", "a channel or lock is stored where it cannot be followed")
+		}
+		return
+	}
+	o := s.heap[p.object]
+	if o == nil || o.kind != "memory" {
+		return
+	}
+	old, ok := at(o.value, p.path)
+	if !ok {
+		return
+	}
+	d.storeAt(s, p.object, p.path, old, v, pos)
+}
+
+func (d *Driver) storeAt(s *State, object, path string, old, v Value, pos token.Pos) {
+	switch before := old.(type) {
+	case Any:
+		if containsConcurrency(s, v) {
+			d.assume(pos, "under", "what goroutines store here is not followed")
+		}
+		d.escape(s, v)
+		return
+	case Ref:
+		if o := s.heap[before.object]; o != nil && o.kind == "cell" {
+			d.writeCell(s, before.object, v, pos)
+			return
+		}
+		if isLock(s, before) {
+			// A lock is not replaced by the zero of its type: it is the zero of its type.
+			if _, stays := v.(Ref); !stays {
+				return
+			}
+		}
+	case Agg:
+		if now, ok := v.(Agg); ok && len(now.elems) == len(before.elems) {
+			for i := range before.elems {
+				d.storeAt(s, object, sub(path, i), before.elems[i], now.elems[i], pos)
+			}
+			return
+		}
+		if _, ok := v.(KNil); ok {
+			return
+		}
+		// A struct of which nothing is known: its locks stay.
+		for i := range before.elems {
+			if sym, ok := v.(Sym); ok {
+				d.storeAt(s, object, sub(path, i), before.elems[i], Sym{fmt.Sprintf("%s.%d", sym.id, i)}, pos)
+			}
+		}
+		return
+	}
+	if s.escaped[object] && !equal(old, v) {
+		place := object + path
+		if !d.facts.shared[place] {
+			d.facts.shared[place] = true
+			d.changed = true
+		}
+		d.escape(s, v)
+	}
+	o := s.heap[object]
+	value, ok := with(o.value, path, v)
+	if ok {
+		copied := *o
+		copied.value = value
+		s.heap[object] = &copied
+	}
+}
+
+func (d *Driver) unary(s *State, i *ssa.UnOp) Value {
+	x := d.value(s, i.X)
+	switch i.Op {
+	case token.MUL:
+		return d.load(s, x, i.Type(), i)
+	case token.NOT:
+		switch x := x.(type) {
+		case KBool:
+			return !x
+		case Dyn:
+			return Dyn{&Expr{op: "!", args: []*Expr{x.expr}}}
+		case Sym:
+			if strings.HasPrefix(x.id, "!") {
+				return Sym{x.id[1:]}
+			}
+			return Sym{"!" + x.id}
+		}
+	case token.SUB:
+		switch x := x.(type) {
+		case KInt:
+			return -x
+		case Dyn:
+			if !s.multi {
+				return Dyn{&Expr{op: "-", args: []*Expr{{op: "int"}, x.expr}}}
+			}
+		}
+	}
+	return d.unknown(s, here(s.top()), i, i.Type())
+}
+
+func (d *Driver) convert(s *State, i ssa.Value, from ssa.Value) Value {
+	x := d.value(s, from)
+	switch v := x.(type) {
+	case KInt:
+		if basic, ok := i.Type().Underlying().(*types.Basic); ok && basic.Info()&types.IsInteger != 0 {
+			return wrapInteger(int64(v), basic)
+		}
+	case Dyn:
+		if basic, ok := i.Type().Underlying().(*types.Basic); ok && basic.Info()&types.IsInteger != 0 {
+			return v
+		}
+	case KStr:
+		if basic, ok := i.Type().Underlying().(*types.Basic); ok && basic.Info()&types.IsString != 0 {
+			return v
+		}
+	case Sym:
+		if basic, ok := i.Type().Underlying().(*types.Basic); ok && basic.Info()&types.IsInteger != 0 {
+			return v
+		}
+	}
+	return d.unknown(s, here(s.top()), i, i.Type())
+}
+
+func (d *Driver) extract(s *State, i *ssa.Extract) Value {
+	if t, ok := d.value(s, i.Tuple).(Tup); ok && i.Index < len(t.elems) {
+		if v := t.elems[i.Index]; v != nil {
+			return v
+		}
+	}
+	return d.unknown(s, here(s.top()), i, i.Type())
+}
+
+func (d *Driver) typeAssert(s *State, i *ssa.TypeAssert) Value {
+	x := d.value(s, i.X)
+	fits, known := false, false
+	var inner Value
+	switch v := x.(type) {
+	case Ifc:
+		if v.typ != nil {
+			known = true
+			if target, ok := i.AssertedType.Underlying().(*types.Interface); ok {
+				fits = types.Implements(v.typ, target)
+				inner = v
+			} else {
+				fits = types.Identical(v.typ, i.AssertedType)
+				inner = v.v
+			}
+		}
+	case KNil:
+		known = true
+	}
+	if !known {
+		inner = d.unknown(s, here(s.top()), i, i.AssertedType)
+		if i.CommaOk {
+			return Tup{[]Value{inner, Sym{"is(" + text(x) + "," + typeName(i.AssertedType) + ")"}}}
+		}
+		return inner
+	}
+	if !fits {
+		inner = zeroPlain(i.AssertedType)
+	}
+	if i.CommaOk {
+		return Tup{[]Value{inner, KBool(fits)}}
+	}
+	return inner
+}

@@ -1,0 +1,367 @@
+package main
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// Limits say how far the driver follows what it knows before it generalises.
+type Limits struct {
+	unroll int // rounds of a loop whose end is known
+	states int // different states at one place otherwise
+	roots  int // different states in which one function is started as a goroutine
+	depth  int // calls of one function inside each other
+	nodes  int // functions of the program
+	steps  int // instructions in all
+}
+
+// precisions are tried in order until an entry fits.
+var precisions = []Limits{
+	{unroll: 130, states: 8, roots: 140, depth: 24, nodes: 6000, steps: 600_000},
+	{unroll: 12, states: 4, roots: 16, depth: 6, nodes: 6000, steps: 600_000},
+	{unroll: 2, states: 2, roots: 3, depth: 2, nodes: 4000, steps: 400_000},
+}
+
+// Driver turns one entry into nodes by running it: what is known is computed, what other
+// goroutines can notice is kept, what is not known becomes a choice. This is Algorithms 1 and 2 of
+// paper 003 with the values of variables: a node is the paper's type definition of a block, its
+// parameters the channels in scope.
+type Driver struct {
+	world  *World
+	facts  *Facts
+	limits Limits
+
+	nodes     []*Node
+	byKey     map[string]*Node
+	byPlace   map[string][]*Node
+	widened   map[string]*Node
+	todo      []*Node
+	steps     int
+	full      bool // a limit was reached
+	changed   bool // a fact was learned: the run has to be repeated
+	contexts  map[string]int
+	kinds     map[string]string // of runtime variables: chan, mutex, …, int, bool
+	keys      map[string]string // of runtime variables that are channels: where their messages are described
+	names     map[string]string
+	taken     map[string]int
+	instances map[string]int
+
+	usesGlobal  map[string]bool
+	reached     map[token.Pos]bool
+	inexact     map[token.Pos]bool
+	assumptions map[string]Note
+	loops       map[*ssa.BasicBlock]bool // loops with an exit that is not decided
+	liveness    map[*ssa.Function]*Liveness
+	loopsOf     map[*ssa.Function]*Loops
+	emitted     **Code
+	broken      string
+}
+
+// Note is an assumption.
+type Note struct {
+	pos     token.Pos
+	message string
+	side    string // over, under, either
+}
+
+// Facts are what one run learns for the next: facts only grow, so that runs end.
+type Facts struct {
+	shared   map[string]bool // parts of memory that are written after other goroutines can see them
+	abstract map[string]bool // of those, the ones that cannot be followed
+	messages map[string]*Messages
+	names    map[string]string
+	taken    map[string]int
+	contexts map[string]int
+	globals  map[string]bool
+}
+
+func newFacts() *Facts {
+	return &Facts{
+		shared: map[string]bool{}, abstract: map[string]bool{}, messages: map[string]*Messages{},
+		names: map[string]string{}, taken: map[string]int{}, contexts: map[string]int{},
+		globals: map[string]bool{},
+	}
+}
+
+func newDriver(world *World, facts *Facts, limits Limits) *Driver {
+	return &Driver{
+		world: world, facts: facts, limits: limits,
+		byKey: map[string]*Node{}, byPlace: map[string][]*Node{}, widened: map[string]*Node{},
+		contexts: facts.contexts, kinds: map[string]string{}, keys: map[string]string{},
+		names: facts.names, taken: facts.taken, instances: map[string]int{},
+		usesGlobal: facts.globals, reached: map[token.Pos]bool{}, inexact: map[token.Pos]bool{},
+		assumptions: map[string]Note{}, loops: map[*ssa.BasicBlock]bool{},
+		liveness: world.liveness, loopsOf: world.loopsOf,
+	}
+}
+
+// drive runs an entry to a program, again and again until nothing new is learned.
+func drive(world *World, entry *ssa.Function) (*Driver, *Node) {
+	for level, limits := range precisions {
+		facts := newFacts()
+		for round := 0; ; round++ {
+			d := newDriver(world, facts, limits)
+			start := d.start(entry)
+			d.work()
+			if d.full && level+1 < len(precisions) {
+				break
+			}
+			if !d.changed || round >= 40 || d.full {
+				if d.full {
+					d.assume(entry.Pos(), "either", "the entry is too large: what lies beyond "+fmt.Sprint(limits.nodes)+" places is left out")
+				} else if d.changed {
+					d.assume(entry.Pos(), "either", "what goroutines share did not settle")
+				}
+				return d, start
+			}
+		}
+	}
+	return nil, nil
+}
+
+// start is the node of the entry: package variables are initialised, then the function is called.
+func (d *Driver) start(entry *ssa.Function) *Node {
+	s := &State{heap: map[string]*Object{}, escaped: map[string]bool{}, facts: map[string]bool{}, root: "main"}
+	args := make([]Value, len(entry.Params))
+	for i, param := range entry.Params {
+		args[i] = d.unknown(s, "entry", param, param.Type())
+		if mayHoldConcurrency(param.Type(), 3) && !isTesting(param.Type()) && !isContext(param.Type()) {
+			d.assume(entry.Pos(), "under", "the parameter "+param.Name()+" comes from outside: nothing is known about it")
+		}
+	}
+	s.frames = []*Frame{d.frame(entry, args, nil, nil, d.context(0, entry, "entry"))}
+	inits := d.world.initsOf(entry)
+	for i := len(inits) - 1; i >= 0; i-- {
+		s.frames = append(s.frames, d.frame(inits[i], nil, nil, nil, d.context(0, inits[i], "init")))
+	}
+	return d.nodeFor(s, "main", entry.Pos())
+}
+
+// work writes the code of every node that is reached.
+func (d *Driver) work() {
+	for len(d.todo) > 0 {
+		node := d.todo[len(d.todo)-1]
+		d.todo = d.todo[:len(d.todo)-1]
+		node.code = d.run(node.state.clone())
+	}
+}
+
+// context numbers chains of calls.
+func (d *Driver) context(below int, at any, extra string) int {
+	key := fmt.Sprintf("%d/%p/%s", below, at, extra)
+	number, ok := d.contexts[key]
+	if !ok {
+		number = len(d.contexts) + 1
+		d.contexts[key] = number
+	}
+	return number
+}
+
+func (d *Driver) frame(fn *ssa.Function, args, bind []Value, site ssa.Instruction, context int) *Frame {
+	f := &Frame{fn: fn, regs: map[ssa.Value]Value{}, site: site, context: context, decided: map[*ssa.BasicBlock]bool{}}
+	for i, param := range fn.Params {
+		if i < len(args) {
+			f.regs[param] = args[i]
+		}
+	}
+	for i, free := range fn.FreeVars {
+		if i < len(bind) {
+			f.regs[free] = bind[i]
+		}
+	}
+	if len(fn.Blocks) > 0 {
+		f.block = fn.Blocks[0]
+	}
+	return f
+}
+
+// run performs a goroutine from a state up to the next places that others lead to as well.
+func (d *Driver) run(s *State) *Code {
+	head := &Code{op: opSkip}
+	saved := d.emitted
+	tail := &head.next
+	d.emitted = tail
+	for {
+		if d.full {
+			d.put(&Code{op: opEnd})
+			break
+		}
+		if end := d.advance(s); end {
+			break
+		}
+	}
+	d.emitted = saved
+	if head.next == nil {
+		return &Code{op: opEnd}
+	}
+	return head.next
+}
+
+// put appends code to what is being written.
+func (d *Driver) put(c *Code) *Code {
+	*d.emitted = c
+	d.emitted = &c.next
+	return c
+}
+
+// fork runs a copy of the state as an arm of the code being written.
+func (d *Driver) fork(s *State, change func(*State)) *Code {
+	copied := s.clone()
+	saved := d.emitted
+	head := &Code{op: opSkip}
+	d.emitted = &head.next
+	change(copied)
+	prefix := head.next
+	rest := d.run(copied)
+	d.emitted = saved
+	if prefix == nil {
+		return rest
+	}
+	last(prefix).next = rest
+	return prefix
+}
+
+// nodeFor finds or makes the node of a state, generalising it when there are too many of them.
+func (d *Driver) nodeFor(s *State, name string, pos token.Pos) *Node {
+	node, _ := d.arrive(s, name, pos, d.limits.roots)
+	return node
+}
+
+// arrive is nodeFor with the values that the node's variables have here.
+func (d *Driver) arrive(s *State, name string, pos token.Pos, limit int) (*Node, map[string]*Expr) {
+	key := d.key(s)
+	if node := d.byKey[key]; node != nil {
+		return node, nil
+	}
+	place := s.place()
+	var subst map[string]*Expr
+	if len(d.byPlace[place]) >= limit {
+		if old := d.widened[place]; old != nil {
+			s, subst = d.join(old.state, s, place)
+		} else {
+			nodes := d.byPlace[place]
+			s, subst = d.join(nodes[len(nodes)-1].state, s, place)
+		}
+		s.multi = true
+		key = d.key(s)
+		if node := d.byKey[key]; node != nil {
+			if d.widened[place] == nil {
+				d.widened[place] = node
+			}
+			return node, subst
+		}
+	}
+	if len(d.nodes) >= d.limits.nodes {
+		d.full = true
+	}
+	node := &Node{id: len(d.nodes), name: name, pos: pos, state: s, place: place}
+	if len(d.byPlace[place]) >= limit {
+		d.widened[place] = node
+		node.widened = true
+		if len(d.byPlace[place]) > limit+60 {
+			// Joins go up a finite ladder; should one be missing a rung, we end all the same.
+			d.full = true
+		}
+	}
+	d.byKey[key] = node
+	d.byPlace[place] = append(d.byPlace[place], node)
+	d.nodes = append(d.nodes, node)
+	d.todo = append(d.todo, node)
+	return node, subst
+}
+
+// assume notes what was not lowered as it is.
+func (d *Driver) assume(pos token.Pos, side, message string) {
+	key := fmt.Sprintf("%d %s", pos, message)
+	d.assumptions[key] = Note{pos, message, side}
+	d.inexact[pos] = true
+}
+
+// operation notes that an operation of Go's concurrency is reached.
+func (d *Driver) operation(pos token.Pos) { d.reached[pos] = true }
+
+// unknown is a value nothing is known of, named after the place it comes from.
+func (d *Driver) unknown(s *State, context string, at any, typ types.Type) Value {
+	key := "sym " + context + fmt.Sprintf("%p", at)
+	id, ok := d.names[key]
+	if !ok {
+		id = fmt.Sprintf("«%d»", len(d.names))
+		d.names[key] = id
+	}
+	s.forget(id)
+	return d.unknownOf(id, typ, 0)
+}
+
+// unknownOf is an unknown struct with unknown fields, so that each can be replaced.
+func (d *Driver) unknownOf(id string, typ types.Type, depth int) Value {
+	if typ == nil {
+		return Sym{id}
+	}
+	if tuple, ok := typ.(*types.Tuple); ok {
+		elems := make([]Value, tuple.Len())
+		for i := range elems {
+			elems[i] = d.unknownOf(fmt.Sprintf("%s.%d", id, i), tuple.At(i).Type(), depth)
+		}
+		return Tup{elems}
+	}
+	if st, ok := typ.Underlying().(*types.Struct); ok && depth < 3 {
+		elems := make([]Value, st.NumFields())
+		for i := range elems {
+			elems[i] = d.unknownOf(fmt.Sprintf("%s.%d", id, i), st.Field(i).Type(), depth+1)
+		}
+		return Agg{elems}
+	}
+	return Sym{id}
+}
+
+// here names the place of an instruction in its chain of calls.
+func here(f *Frame) string { return fmt.Sprintf("%d ", f.context) }
+
+// fresh is the name of a new object: after where it is made, and how many such are alive.
+func (d *Driver) fresh(s *State, hint, key string) string {
+	base, ok := d.names[key]
+	if !ok {
+		hint = identifier(hint)
+		d.taken[hint]++
+		base = hint
+		if d.taken[hint] > 1 || strings.HasPrefix(hint, "g_") {
+			base = fmt.Sprintf("%s_%d", hint, d.taken[hint])
+		}
+		d.names[key] = base
+	}
+	if s.heap[base] == nil {
+		return base
+	}
+	// Names of what cannot be reached any more may be used again.
+	d.key(s)
+	name := base
+	for n := 2; s.heap[name] != nil; n++ {
+		name = fmt.Sprintf("%s_n%d", base, n)
+	}
+	return name
+}
+
+// identifier makes a name of the language from a Go name.
+func identifier(hint string) string {
+	var b strings.Builder
+	for _, r := range hint {
+		if r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			b.WriteRune(r)
+		}
+	}
+	name := b.String()
+	if name == "" || name == "_" {
+		name = "v"
+	}
+	if name[0] >= '0' && name[0] <= '9' {
+		name = "v" + name
+	}
+	if len(name) > 40 {
+		name = name[:40]
+	}
+	return name
+}

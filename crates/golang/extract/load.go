@@ -1,0 +1,239 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+	"golang.org/x/tools/go/ssa"
+	"golang.org/x/tools/go/ssa/ssautil"
+)
+
+// extract loads the packages and turns every entry into a program.
+func extract(options *Options) Answer {
+	answer := Answer{Entries: []Entry{}, Warnings: []Assumption{}}
+	config := &packages.Config{
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
+			packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo |
+			packages.NeedDeps | packages.NeedExportFile | packages.NeedModule,
+		Fset:  token.NewFileSet(),
+		Tests: !options.noTests,
+	}
+	// Dependencies come from export data: only the packages asked for are read from source.
+	config.Mode &^= packages.NeedDeps
+	if options.tags != "" {
+		config.BuildFlags = []string{"-tags=" + options.tags}
+	}
+	loaded, err := packages.Load(config, options.patterns...)
+	if err != nil {
+		answer.Error = err.Error()
+		return answer
+	}
+	place := func(pos token.Pos) Position { return position(config.Fset, pos, options.folder) }
+	usable := selectPackages(loaded, &answer)
+	if len(usable) == 0 && answer.Error == "" {
+		answer.Error = "no packages match " + strings.Join(options.patterns, " ") + "; name packages as `go list` does"
+	}
+	if answer.Error != "" {
+		return answer
+	}
+	for _, p := range usable {
+		for _, file := range p.Syntax {
+			answer.Lines += config.Fset.File(file.Pos()).LineCount()
+		}
+	}
+	program, roots := ssautil.Packages(usable, ssa.InstantiateGenerics)
+	program.Build()
+	world := newWorld(program, usable, roots)
+	entries := world.entries(options, &answer)
+	for _, fn := range entries {
+		answer.Entries = append(answer.Entries, world.entry(fn, place))
+	}
+	return answer
+}
+
+// selectPackages leaves out what does not compile, and packages whose tests are in another variant.
+func selectPackages(loaded []*packages.Package, answer *Answer) []*packages.Package {
+	// "p [p.test]" holds p with its tests; it replaces p.
+	withTests := map[string]bool{}
+	for _, p := range loaded {
+		if strings.Contains(p.ID, " [") && !strings.HasSuffix(p.PkgPath, "_test") {
+			withTests[p.PkgPath] = true
+		}
+	}
+	var usable []*packages.Package
+	var failures []string
+	for _, p := range loaded {
+		if strings.HasSuffix(p.ID, ".test") || withTests[p.PkgPath] && p.ID == p.PkgPath {
+			continue
+		}
+		if len(p.Errors) > 0 || p.IllTyped {
+			for _, e := range p.Errors {
+				failures = append(failures, e.Error())
+				break
+			}
+			continue
+		}
+		usable = append(usable, p)
+	}
+	if len(usable) == 0 && len(failures) > 0 {
+		answer.Error = strings.Join(failures, "; ") + "; make `go build` and `go vet` succeed first"
+	} else {
+		for _, failure := range failures {
+			answer.Warnings = append(answer.Warnings, Assumption{nil, "a package is left out: " + failure, "under"})
+		}
+	}
+	return usable
+}
+
+func position(fset *token.FileSet, pos token.Pos, folder string) Position {
+	p := fset.Position(pos)
+	file := p.Filename
+	if resolved, err := filepath.EvalSymlinks(file); err == nil {
+		file = resolved
+	}
+	if relative, err := filepath.Rel(folder, file); err == nil && !strings.HasPrefix(relative, "..") {
+		file = relative
+	}
+	return Position{file, p.Line, p.Column}
+}
+
+// entries finds the functions to start from.
+func (w *World) entries(options *Options, answer *Answer) []*ssa.Function {
+	var found []*ssa.Function
+	matched := map[string]bool{}
+	add := func(fn *ssa.Function) {
+		if fn == nil || len(fn.Blocks) == 0 {
+			return
+		}
+		if len(options.entries) == 0 {
+			if isMain(fn) || isTest(fn) {
+				found = append(found, fn)
+			}
+			return
+		}
+		for _, name := range options.entries {
+			if fn.Name() == name || fn.String() == name || strings.TrimPrefix(fn.String(), fn.Pkg.Pkg.Path()+".") == name {
+				matched[name] = true
+				found = append(found, fn)
+				return
+			}
+		}
+	}
+	for _, p := range w.ordered {
+		for _, name := range sortedKeys(p.Members) {
+			switch member := p.Members[name].(type) {
+			case *ssa.Function:
+				add(member)
+			case *ssa.Type:
+				if len(options.entries) > 0 {
+					w.addMethods(member, add)
+				}
+			}
+		}
+	}
+	for _, name := range options.entries {
+		if !matched[name] {
+			answer.Warnings = append(answer.Warnings, Assumption{nil, "there is no function " + name, "under"})
+		}
+	}
+	sort.SliceStable(found, func(i, j int) bool { return found[i].Pos() < found[j].Pos() })
+	return found
+}
+
+func (w *World) addMethods(t *ssa.Type, add func(*ssa.Function)) {
+	set := w.program.MethodSets.MethodSet(pointerTo(t.Type()))
+	for i := range set.Len() {
+		if fn := w.program.MethodValue(set.At(i)); fn != nil && fn.Synthetic == "" && fn.Pkg != nil {
+			add(fn)
+		}
+	}
+}
+
+func isMain(fn *ssa.Function) bool {
+	return fn.Name() == "main" && fn.Pkg.Pkg.Name() == "main" && fn.Signature.Recv() == nil
+}
+
+func isTest(fn *ssa.Function) bool {
+	rest, ok := strings.CutPrefix(fn.Name(), "Test")
+	if !ok || fn.Signature.Recv() != nil || fn.Signature.Params().Len() != 1 || rest != "" && !ast.IsExported(rest) && rest[0] != '_' && (rest[0] < '0' || rest[0] > '9') {
+		return false
+	}
+	return isTesting(fn.Signature.Params().At(0).Type()) && fn.Name() != "TestMain"
+}
+
+// entry is the program of one function.
+func (w *World) entry(fn *ssa.Function, place func(token.Pos) Position) Entry {
+	name := fn.String()
+	e := Entry{Name: name, Position: place(fn.Pos()), Assumptions: []Assumption{}, Loops: []Loop{}, Positions: []Position{}}
+	d, start, failure := driveSafely(w, fn)
+	if failure != "" {
+		// A fault of this program must not hide the other entries.
+		p := place(fn.Pos())
+		e.Assumptions = append(e.Assumptions, Assumption{&p, "the entry could not be extracted: " + failure, "under"})
+		e.Text = "main {\n}\n"
+		e.Lines = []int{0, 0}
+		e.Migo = "def main.main():\n"
+		return e
+	}
+	simplify(d, start)
+	lower(d, start, &e, place)
+	e.Migo = migo(d, start)
+	d.describe(&e, place)
+	return e
+}
+
+// driveSafely drives an entry; a fault of the driver is a result.
+func driveSafely(w *World, fn *ssa.Function) (d *Driver, start *Node, failure string) {
+	defer func() {
+		if r := recover(); r != nil {
+			failure = fmt.Sprint(r)
+			if debugging {
+				panic(r)
+			}
+		}
+	}()
+	d, start = drive(w, fn)
+	return d, start, ""
+}
+
+// describe adds assumptions, loops and counts.
+func (d *Driver) describe(e *Entry, place func(token.Pos) Position) {
+	var keys []string
+	for key := range d.assumptions {
+		keys = append(keys, key)
+	}
+	sort.Slice(keys, func(i, j int) bool {
+		a, b := d.assumptions[keys[i]], d.assumptions[keys[j]]
+		if a.pos != b.pos {
+			return a.pos < b.pos
+		}
+		return a.message < b.message
+	})
+	for _, key := range keys {
+		note := d.assumptions[key]
+		p := place(note.pos)
+		e.Assumptions = append(e.Assumptions, Assumption{&p, note.message, note.side})
+	}
+	for _, header := range d.loopHeaders() {
+		bounded, why := ranking(d.loopsIn(header.Parent()), header)
+		e.Loops = append(e.Loops, Loop{place(loopPos(header)), bounded, why})
+	}
+	e.Operations.Reached = len(d.reached)
+	for pos := range d.reached {
+		if !d.inexact[pos] {
+			e.Operations.Exact++
+		}
+	}
+}
+
+func pointerTo(t types.Type) types.Type { return types.NewPointer(t) }
+
+// debugging lets faults of this program be seen with their stack.
+var debugging = os.Getenv("STRAIT_EXTRACT_DEBUG") != ""

@@ -1,0 +1,400 @@
+package main
+
+import (
+	"fmt"
+	"go/types"
+	"strings"
+)
+
+// Messages are what is known of everything that is sent on the channels of one origin, or stored in
+// one cell: a shape that all messages have, with at most one hole for what differs. The hole is
+// what the program carries.
+type Messages struct {
+	same  *Messages // this and that are one
+	shape Value     // nil before the first message
+	key   string
+	lost  bool // two holes were needed: the second part of messages is not known
+}
+
+func (d *Driver) messages(key string) *Messages {
+	m := d.facts.messages[key]
+	if m == nil {
+		m = &Messages{key: key}
+		d.facts.messages[key] = m
+	}
+	return m.find()
+}
+
+func (m *Messages) find() *Messages {
+	for m.same != nil {
+		m = m.same
+	}
+	return m
+}
+
+// unite makes two origins one: a variable may hold channels of both.
+func (d *Driver) unite(a, b string) {
+	m, n := d.messages(a), d.messages(b)
+	if m == n {
+		return
+	}
+	n.same = m
+	if n.shape != nil {
+		if m.shape == nil {
+			m.shape = n.shape
+		} else {
+			m.shape = oneHole(m, d.joinShapes(m.shape, n.shape))
+		}
+	}
+	d.changed = true
+}
+
+// sameType tells whether two channels can be compared in the program.
+func (d *Driver) sameType(a, b string) bool {
+	return d.typeOf(d.keys[a], 0) == d.typeOf(d.keys[b], 0)
+}
+
+// join makes room for one more message.
+func (m *Messages) join(d *Driver, s *State, v Value, t types.Type) {
+	shape := d.shapeOf(s, v, 0)
+	if m.shape != nil {
+		shape = d.joinShapes(m.shape, shape)
+	}
+	shape = oneHole(m, shape)
+	if m.shape == nil || !equal(shape, m.shape) {
+		m.shape = shape
+		d.changed = true
+	}
+}
+
+// shapeOf is a value as a message: everything that only its goroutine knows becomes a hole.
+func (d *Driver) shapeOf(s *State, v Value, depth int) Value {
+	if depth > 5 {
+		return Sym{"?"}
+	}
+	switch v := v.(type) {
+	case Sym, Any, Iter, Slc, nil:
+		return Sym{"?"}
+	case Dyn:
+		if isBool(v.expr, d.kinds) {
+			return Hole{kind: "bool"}
+		}
+		return Hole{kind: "int"}
+	case Ref:
+		o := s.heap[v.object]
+		if o == nil || o.kind == "timer" || o.kind == "cell" {
+			return Sym{"?"}
+		}
+		return Hole{kind: o.kind, key: o.key}
+	case Ptr:
+		o := s.heap[v.object]
+		if o == nil || o.kind != "memory" {
+			if o != nil && !o.multi {
+				return Box{v.object, v.path, o.typ, Sym{"?"}}
+			}
+			return Sym{"?"}
+		}
+		content := d.shapeOf(s, o.value, depth+1)
+		name := v.object
+		if o.multi {
+			name = ""
+		}
+		return Box{name, v.path, o.typ, content}
+	}
+	inner := children(v)
+	if len(inner) == 0 {
+		return v
+	}
+	out := make([]Value, len(inner))
+	for i, child := range inner {
+		out[i] = d.shapeOf(s, child, depth+1)
+	}
+	return rebuild(v, out)
+}
+
+// joinShapes is the least shape that both messages have.
+func (d *Driver) joinShapes(a, b Value) Value {
+	if equal(a, b) {
+		return a
+	}
+	if scalarKind(a) != "" && scalarKind(a) == scalarKind(b) {
+		return Hole{kind: scalarKind(a)}
+	}
+	if isNil(a) {
+		a, b = b, a
+	}
+	switch x := a.(type) {
+	case Hole:
+		if y, ok := b.(Hole); ok && x.kind == y.kind {
+			if x.kind == "chan" {
+				d.unite(x.key, y.key)
+			}
+			return x
+		}
+		if isNil(b) && x.kind == "chan" {
+			return x
+		}
+	case Box:
+		if isNil(b) {
+			// Who receives nil looks before using it.
+			return x
+		}
+		if y, ok := b.(Box); ok && x.path == y.path && types.Identical(x.typ, y.typ) {
+			name := x.object
+			if y.object != name {
+				name = ""
+			}
+			return Box{name, x.path, x.typ, d.joinShapes(x.content, y.content)}
+		}
+	case Clo:
+		if isNil(b) {
+			return x
+		}
+		if y, ok := b.(Clo); ok && x.fn == y.fn {
+			return d.joinChildren(x, y)
+		}
+	case Model:
+		if y, ok := b.(Model); ok && x.name == y.name && len(x.args) == len(y.args) {
+			return d.joinChildren(x, y)
+		}
+	case Ifc:
+		if isNil(b) {
+			return Sym{"?"}
+		}
+		if y, ok := b.(Ifc); ok && x.typ != nil && y.typ != nil && types.Identical(x.typ, y.typ) {
+			return d.joinChildren(x, y)
+		}
+	case Agg:
+		if y, ok := b.(Agg); ok && len(x.elems) == len(y.elems) {
+			return d.joinChildren(x, y)
+		}
+		if isNil(b) {
+			return x
+		}
+	}
+	return Sym{"?"}
+}
+
+func (d *Driver) joinChildren(a, b Value) Value {
+	x, y := children(a), children(b)
+	out := make([]Value, len(x))
+	for i := range x {
+		out[i] = d.joinShapes(x[i], y[i])
+	}
+	return rebuild(a, out)
+}
+
+func scalarKind(v Value) string {
+	switch v := v.(type) {
+	case KInt:
+		return "int"
+	case KBool:
+		return "bool"
+	case Hole:
+		if v.kind == "int" || v.kind == "bool" {
+			return v.kind
+		}
+	}
+	return ""
+}
+
+// oneHole keeps one hole: a channel or lock before a number, the first before the others.
+func oneHole(m *Messages, shape Value) Value {
+	var holes []Hole
+	collectHoles(shape, &holes)
+	if len(holes) <= 1 {
+		return shape
+	}
+	keep := 0
+	objects := 0
+	for i, hole := range holes {
+		if scalarKind(hole) == "" {
+			if objects == 0 {
+				keep = i
+			}
+			objects++
+		}
+	}
+	if objects > 1 {
+		m.lost = true
+	}
+	count := 0
+	return fillHoles(shape, &count, keep)
+}
+
+func collectHoles(v Value, holes *[]Hole) {
+	if hole, ok := v.(Hole); ok {
+		*holes = append(*holes, hole)
+	}
+	for _, child := range children(v) {
+		collectHoles(child, holes)
+	}
+}
+
+func fillHoles(v Value, count *int, keep int) Value {
+	if _, ok := v.(Hole); ok {
+		*count++
+		if *count-1 != keep {
+			return Sym{"?"}
+		}
+		return v
+	}
+	inner := children(v)
+	if len(inner) == 0 {
+		return v
+	}
+	out := make([]Value, len(inner))
+	for i, child := range inner {
+		out[i] = fillHoles(child, count, keep)
+	}
+	return rebuild(v, out)
+}
+
+// hole is what the program carries.
+func (m *Messages) hole() (Hole, bool) {
+	var holes []Hole
+	collectHoles(m.shape, &holes)
+	if len(holes) == 0 {
+		return Hole{}, false
+	}
+	return holes[0], true
+}
+
+func (m *Messages) kind(d *Driver) string {
+	if hole, ok := m.hole(); ok {
+		return hole.kind
+	}
+	return "unit"
+}
+
+// typeOf writes the type of messages of an origin.
+func (d *Driver) typeOf(key string, depth int) string {
+	hole, ok := d.messages(key).hole()
+	if !ok || depth > 4 {
+		return "unit"
+	}
+	if hole.kind == "chan" {
+		return "chan " + d.typeOf(hole.key, depth+1)
+	}
+	return hole.kind
+}
+
+// encode is what the program sends for a message.
+func (m *Messages) encode(d *Driver, s *State, v Value) (*Expr, bool) {
+	hole, ok := m.hole()
+	if !ok {
+		return &Expr{op: "unit"}, true
+	}
+	found := d.carried(s, m.shape, v)
+	if found == nil {
+		switch hole.kind {
+		case "int":
+			return &Expr{op: "int"}, false
+		case "bool":
+			return &Expr{op: "bool"}, false
+		case "chan":
+			return &Expr{op: "nil"}, true
+		}
+		return nil, false
+	}
+	return found, true
+}
+
+// carried finds the part of a value where its shape has the hole.
+func (d *Driver) carried(s *State, shape, v Value) *Expr {
+	switch sh := shape.(type) {
+	case Hole:
+		switch x := v.(type) {
+		case Ref:
+			return variable(x.object)
+		case KNil:
+			if sh.kind == "chan" {
+				return &Expr{op: "nil"}
+			}
+		}
+		if e, ok := scalar(v); ok {
+			return e
+		}
+		return nil
+	case Box:
+		if p, ok := v.(Ptr); ok {
+			if o := s.heap[p.object]; o != nil {
+				return d.carried(s, sh.content, o.value)
+			}
+		}
+		return nil
+	}
+	x, y := children(shape), children(v)
+	for i := range x {
+		if i < len(y) {
+			if e := d.carried(s, x[i], y[i]); e != nil {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// decode is what a receiver knows of a message whose carried part is in a variable.
+func (m *Messages) decode(d *Driver, s *State, name, key string, t types.Type) Value {
+	if m.shape == nil {
+		return d.unknown(s, key, nil, t)
+	}
+	return d.decodeShape(s, m.shape, name, key, "", t)
+}
+
+func (d *Driver) decodeShape(s *State, shape Value, name, key, path string, t types.Type) Value {
+	switch sh := shape.(type) {
+	case Sym:
+		return d.unknown(s, key+path, nil, t)
+	case Hole:
+		switch sh.kind {
+		case "int", "bool":
+			d.kinds[name] = sh.kind
+			return Dyn{variable(name)}
+		}
+		d.kinds[name], d.keys[name] = sh.kind, sh.key
+		s.heap[name] = &Object{kind: sh.kind, key: sh.key, multi: true, nilable: sh.kind == "chan", typ: chanElement(t)}
+		s.escaped[name] = true
+		return Ref{name}
+	case Box:
+		if sh.object != "" && s.heap[sh.object] != nil && !s.heap[sh.object].multi {
+			return Ptr{sh.object, sh.path}
+		}
+		object := fmt.Sprintf("msg_%s%s", name, strings.ReplaceAll(path, "/", "_"))
+		content := d.decodeShape(s, sh.content, name, key, path+"/b", sh.typ)
+		content = d.cellsOfMessage(content)
+		s.heap[object] = &Object{kind: "memory", typ: sh.typ, value: content, multi: true}
+		s.escaped[object] = true
+		return Ptr{object, sh.path}
+	}
+	inner := children(shape)
+	if len(inner) == 0 {
+		return shape
+	}
+	out := make([]Value, len(inner))
+	for i, child := range inner {
+		var part types.Type
+		if _, ok := shape.(Agg); ok {
+			part = partType(t, i)
+		}
+		if ifc, ok := shape.(Ifc); ok {
+			part = ifc.typ
+		}
+		out[i] = d.decodeShape(s, child, name, key, fmt.Sprintf("%s/%d", path, i), part)
+	}
+	return rebuild(shape, out)
+}
+
+// cellsOfMessage: plain data behind a pointer that was sent may be changed by the sender.
+func (d *Driver) cellsOfMessage(v Value) Value { return v }
+
+func chanElement(t types.Type) types.Type {
+	if t == nil {
+		return nil
+	}
+	if c, ok := t.Underlying().(*types.Chan); ok {
+		return c.Elem()
+	}
+	return nil
+}

@@ -1,0 +1,368 @@
+package main
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// modelled is what a model is given: where it is called, and how its result is handed on.
+type modelled struct {
+	s      *State
+	site   ssa.Instruction
+	name   string
+	args   []Value
+	fn     *ssa.Function
+	pos    token.Pos
+	finish func(Value)
+}
+
+func (m *modelled) key() string { return here(m.s.top()) + fmt.Sprintf("%p", m.site) }
+
+func (m *modelled) arg(i int) Value {
+	if i < len(m.args) {
+		return m.args[i]
+	}
+	return KNil{}
+}
+
+// callModelled performs the functions of the standard library that this program knows by itself.
+// It tells whether it does, and whether the code being written has come to an end.
+func (d *Driver) callModelled(s *State, site ssa.Instruction, target Target, pos token.Pos, finish func(Value)) (bool, bool) {
+	fn := target.fn
+	if origin := fn.Origin(); origin != nil {
+		fn = origin
+	}
+	if fn.Pkg == nil && fn.Object() == nil {
+		return false, false
+	}
+	m := &modelled{s, site, functionName(fn), target.args, fn, pos, finish}
+	for _, family := range []func(*modelled) (bool, bool){
+		d.lockModels, d.waitGroupModels, d.onceModels, d.condModels, d.atomicModels,
+		d.timeModels, d.contextModels, d.errgroupModels, d.runtimeModels,
+	} {
+		if done, end := family(m); done {
+			return true, end
+		}
+	}
+	return false, false
+}
+
+// functionName is such as "(*sync.Mutex).Lock" or "time.After".
+func functionName(fn *ssa.Function) string {
+	name := fn.String()
+	if i := strings.Index(name, "["); i > 0 {
+		if j := strings.LastIndex(name, "]"); j > i {
+			name = name[:i] + name[j+1:]
+		}
+	}
+	return name
+}
+
+// lockAt finds the lock that a pointer points to.
+func (d *Driver) lockAt(s *State, pointer Value) (*Expr, bool) {
+	p, ok := pointer.(Ptr)
+	if !ok {
+		return nil, false
+	}
+	o := s.heap[p.object]
+	if o == nil {
+		return nil, false
+	}
+	part, ok := at(o.value, p.path)
+	if !ok {
+		return nil, false
+	}
+	if r, ok := part.(Ref); ok && isLock(s, r) {
+		return variable(r.object), true
+	}
+	return nil, false
+}
+
+func (d *Driver) lockModels(m *modelled) (bool, bool) {
+	op := ""
+	switch m.name {
+	case "(*sync.Mutex).Lock", "(*sync.RWMutex).Lock":
+		op = "lock"
+	case "(*sync.Mutex).Unlock", "(*sync.RWMutex).Unlock":
+		op = "unlock"
+	case "(*sync.RWMutex).RLock":
+		op = "rlock"
+	case "(*sync.RWMutex).RUnlock":
+		op = "runlock"
+	case "(*sync.RWMutex).RLocker":
+		m.finish(Model{"rlocker", m.args})
+		return true, false
+	case "(*sync.Mutex).TryLock", "(*sync.RWMutex).TryLock", "(*sync.RWMutex).TryRLock":
+		return true, d.tryLock(m)
+	default:
+		return false, false
+	}
+	d.operation(m.pos)
+	lock, ok := d.lockAt(m.s, m.arg(0))
+	if !ok {
+		d.assume(m.pos, "under", "the lock is not known: this "+op+" is left out")
+	} else {
+		d.put(&Code{op: opSync, note: op, on: lock, pos: m.pos})
+	}
+	m.finish(KNil{})
+	return true, false
+}
+
+// tryLock either locks or does not; that it fails only while the lock is held is not followed.
+func (d *Driver) tryLock(m *modelled) bool {
+	d.operation(m.pos)
+	op := "lock"
+	if strings.HasSuffix(m.name, "TryRLock") {
+		op = "rlock"
+	}
+	lock, ok := d.lockAt(m.s, m.arg(0))
+	reg, isCall := m.site.(*ssa.Call)
+	if !ok || !isCall {
+		d.assume(m.pos, "under", "the lock is not known: this "+op+" is left out")
+		m.finish(d.unknown(m.s, here(m.s.top()), m.site, nil))
+		return false
+	}
+	d.assume(m.pos, "over", "whether this succeeds is taken as a choice; if it does, it waits for the lock")
+	then := d.fork(m.s, func(t *State) {
+		d.put(&Code{op: opSync, note: op, on: lock, pos: m.pos})
+		t.top().regs[reg] = KBool(true)
+	})
+	otherwise := d.fork(m.s, func(t *State) { t.top().regs[reg] = KBool(false) })
+	d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{then, otherwise}})
+	return true
+}
+
+func (d *Driver) waitGroupModels(m *modelled) (bool, bool) {
+	switch m.name {
+	case "(*sync.WaitGroup).Add", "(*sync.WaitGroup).Done", "(*sync.WaitGroup).Wait", "(*sync.WaitGroup).Go":
+	default:
+		return false, false
+	}
+	d.operation(m.pos)
+	m.finish(KNil{})
+	group, ok := d.lockAt(m.s, m.arg(0))
+	if !ok {
+		d.assume(m.pos, "under", "the wait group is not known: this operation is left out")
+		if strings.HasSuffix(m.name, "Go") {
+			d.spawnCall(m.s, nil, m.arg(1), nil, nil, m.pos, m.site)
+		}
+		return true, false
+	}
+	switch m.name {
+	case "(*sync.WaitGroup).Add":
+		amount, ok := scalar(m.arg(1))
+		if !ok {
+			amount = &Expr{op: "int", n: 1}
+			d.assume(m.pos, "either", "how much is added is not known: taken as 1")
+		}
+		d.put(&Code{op: opAdd, on: group, expr: amount, pos: m.pos})
+	case "(*sync.WaitGroup).Done":
+		d.put(&Code{op: opSync, note: "done", on: group, pos: m.pos})
+	case "(*sync.WaitGroup).Wait":
+		d.put(&Code{op: opSync, note: "wait", on: group, pos: m.pos})
+	case "(*sync.WaitGroup).Go":
+		d.put(&Code{op: opAdd, on: group, expr: &Expr{op: "int", n: 1}, pos: m.pos})
+		d.spawnCall(m.s, nil, m.arg(1), nil, []After{{"done", []Value{Ref{group.name}}, m.pos}}, m.pos, m.site)
+	}
+	return true, false
+}
+
+// onceModels: Do holds a lock while the function runs.
+func (d *Driver) onceModels(m *modelled) (bool, bool) {
+	switch m.name {
+	case "(*sync.Once).Do":
+		d.operation(m.pos)
+		m.finish(KNil{})
+		return true, d.once(m, m.arg(0), m.arg(1))
+	case "sync.OnceFunc":
+		once := d.newObject(m.s, "once", m.key(), onceType(m.fn), m.pos)
+		m.finish(Model{"oncefunc", []Value{once, m.arg(0)}})
+		return true, false
+	}
+	return false, false
+}
+
+// onceType is the type sync.Once.
+func onceType(fn *ssa.Function) types.Type {
+	if member := fn.Pkg.Pkg.Scope().Lookup("Once"); member != nil {
+		return member.Type()
+	}
+	return types.NewStruct(nil, nil)
+}
+
+func (d *Driver) once(m *modelled, pointer, f Value) bool {
+	p, ok := pointer.(Ptr)
+	lock, known := d.lockAt(m.s, Ptr{p.object, p.path + "/0"})
+	if !ok || !known {
+		d.assume(m.pos, "either", "this sync.Once is not known: its function is taken to run or not")
+		run := d.fork(m.s, func(t *State) { d.later(t, f, nil, m.pos) })
+		skip := d.fork(m.s, func(t *State) {})
+		d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{run, skip}})
+		return true
+	}
+	d.put(&Code{op: opSync, note: "lock", on: lock, pos: m.pos})
+	flag := Ptr{p.object, p.path + "/1"}
+	o := m.s.heap[p.object]
+	done := d.readCells(m.s, partOf(o.value, flag.path), types.Typ[types.Bool], m.key()+"once", m.pos)
+	unlock := &Code{op: opSync, note: "unlock", on: lock, pos: m.pos}
+	first := func(t *State) {
+		d.later(t, f, []After{{"once", []Value{flag, Ref{lock.name}}, m.pos}}, m.pos)
+	}
+	switch done := done.(type) {
+	case KBool:
+		if bool(done) {
+			d.put(unlock)
+			return false
+		}
+		first(m.s)
+		return false
+	case Dyn:
+		again := d.fork(m.s, func(t *State) { copied := *unlock; d.put(&copied) })
+		now := d.fork(m.s, first)
+		d.put(&Code{op: opIf, on: done.expr, pos: m.pos, arms: []*Code{again, now}})
+		return true
+	}
+	again := d.fork(m.s, func(t *State) { copied := *unlock; d.put(&copied) })
+	now := d.fork(m.s, first)
+	d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{again, now}})
+	return true
+}
+
+// later calls a function value next, before anything else: it is pushed on a state that may belong
+// to a fork.
+func (d *Driver) later(s *State, f Value, after []After, pos token.Pos) {
+	switch f := f.(type) {
+	case Clo:
+		if len(f.fn.Blocks) > 0 {
+			context := d.context(s.top().context, f.fn, fmt.Sprintf("later %d", pos))
+			frame := d.frame(f.fn, nil, f.bind, deferredSite, context)
+			frame.after = after
+			frame.deferred = true
+			s.frames = append(s.frames, frame)
+			return
+		}
+		// A function without source: run it as the only deferred call of an empty frame.
+		frame := &Frame{fn: s.top().fn, block: s.top().fn.Blocks[0], regs: map[ssa.Value]Value{}, site: deferredSite, deferred: true,
+			context: s.top().context, after: after, decided: map[*ssa.BasicBlock]bool{}, mode: "outside", defers: []Deferred{{fn: f, pos: pos}}}
+		s.frames = append(s.frames, frame)
+		return
+	case Model:
+		frame := &Frame{fn: s.top().fn, block: s.top().fn.Blocks[0], regs: map[ssa.Value]Value{}, site: deferredSite, deferred: true,
+			context: s.top().context, after: after, decided: map[*ssa.BasicBlock]bool{}, mode: "outside", defers: []Deferred{{fn: f, pos: pos}}}
+		s.frames = append(s.frames, frame)
+		return
+	}
+	d.assume(pos, "under", "the function called here is not known: what it does is left out")
+	if len(after) > 0 {
+		frame := &Frame{fn: s.top().fn, block: s.top().fn.Blocks[0], regs: map[ssa.Value]Value{}, site: deferredSite, deferred: true,
+			context: s.top().context, after: after, decided: map[*ssa.BasicBlock]bool{}, mode: "outside"}
+		s.frames = append(s.frames, frame)
+	}
+}
+
+// afterwards does what a model asked for when the function it called has returned.
+func (d *Driver) afterwards(s *State, after After, result Value) bool {
+	switch after.what {
+	case "done":
+		d.put(&Code{op: opSync, note: "done", on: variable(after.args[0].(Ref).object), pos: after.pos})
+	case "once":
+		d.store(s, after.args[0], KBool(true), after.pos)
+		d.put(&Code{op: opSync, note: "unlock", on: variable(after.args[1].(Ref).object), pos: after.pos})
+	case "errgroup":
+		return d.errgroupDone(s, after, result)
+	}
+	return false
+}
+
+// condModels: waiters are counted, so that a signal without a waiter is lost and no other is.
+func (d *Driver) condModels(m *modelled) (bool, bool) {
+	switch m.name {
+	case "sync.NewCond":
+		p := d.newObject(m.s, "cond", m.key(), condType(m.fn), m.pos)
+		d.store(m.s, Ptr{p.(Ptr).object, "/1"}, m.arg(0), m.pos)
+		m.finish(p)
+		return true, false
+	case "(*sync.Cond).Wait", "(*sync.Cond).Signal", "(*sync.Cond).Broadcast":
+	default:
+		return false, false
+	}
+	d.operation(m.pos)
+	m.finish(KNil{})
+	p, ok := m.arg(0).(Ptr)
+	var agg Agg
+	if ok && m.s.heap[p.object] != nil {
+		agg, _ = partOf(m.s.heap[p.object].value, p.path).(Agg)
+	}
+	if len(agg.elems) < 3 {
+		d.assume(m.pos, "under", "this sync.Cond is not known: the operation is left out")
+		return true, false
+	}
+	channel, ok1 := agg.elems[0].(Ref)
+	cell, ok2 := agg.elems[2].(Ref)
+	if !ok1 || !ok2 {
+		d.assume(m.pos, "under", "this sync.Cond is not known: the operation is left out")
+		return true, false
+	}
+	switch m.name {
+	case "(*sync.Cond).Signal":
+		d.put(&Code{op: opSignal, on: variable(channel.object), expr: variable(cell.object), pos: m.pos})
+	case "(*sync.Cond).Broadcast":
+		d.put(&Code{op: opBroadcast, on: variable(channel.object), expr: variable(cell.object), pos: m.pos})
+	case "(*sync.Cond).Wait":
+		locker := agg.elems[1]
+		if sub, isCell := locker.(Ref); isCell {
+			locker = d.readCells(m.s, sub, nil, m.key(), m.pos)
+		}
+		d.put(&Code{op: opWaiting, on: variable(cell.object), pos: m.pos})
+		d.lockerOp(m.s, locker, "unlock", m.pos)
+		d.put(&Code{op: opGet, on: variable(channel.object), pos: m.pos})
+		d.lockerOp(m.s, locker, "lock", m.pos)
+	}
+	return true, false
+}
+
+// lockerOp operates a sync.Locker.
+func (d *Driver) lockerOp(s *State, locker Value, op string, pos token.Pos) {
+	switch v := locker.(type) {
+	case Ifc:
+		if lock, ok := d.lockAt(s, v.v); ok {
+			d.put(&Code{op: opSync, note: op, on: lock, pos: pos})
+			return
+		}
+		if model, ok := v.v.(Model); ok {
+			d.lockerOp(s, model, op, pos)
+			return
+		}
+		// An embedded lock: the first lock of the struct.
+		if p, ok := v.v.(Ptr); ok && s.heap[p.object] != nil {
+			if agg, ok := partOf(s.heap[p.object].value, p.path).(Agg); ok {
+				for i := range agg.elems {
+					if lock, ok := d.lockAt(s, Ptr{p.object, sub(p.path, i)}); ok {
+						d.put(&Code{op: opSync, note: op, on: lock, pos: pos})
+						return
+					}
+				}
+			}
+		}
+	case Model:
+		if v.name == "rlocker" {
+			if lock, ok := d.lockAt(s, v.args[0]); ok {
+				d.put(&Code{op: opSync, note: "r" + op, on: lock, pos: pos})
+				return
+			}
+		}
+	}
+	d.assume(pos, "under", "the lock is not known: this "+op+" is left out")
+}
+
+// condType is the type sync.Cond.
+func condType(fn *ssa.Function) types.Type {
+	if member := fn.Pkg.Pkg.Scope().Lookup("Cond"); member != nil {
+		return member.Type()
+	}
+	return types.NewStruct(nil, nil)
+}

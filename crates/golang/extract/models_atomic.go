@@ -1,0 +1,182 @@
+package main
+
+import (
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// atomicModels: sync/atomic reads and writes shared memory like anybody, in one step.
+func (d *Driver) atomicModels(m *modelled) (bool, bool) {
+	operation, path := "", ""
+	if rest, ok := strings.CutPrefix(m.name, "sync/atomic."); ok {
+		for _, prefix := range []string{"Load", "Store", "Add", "CompareAndSwap", "Swap"} {
+			if strings.HasPrefix(rest, prefix) {
+				operation = prefix
+				break
+			}
+		}
+	} else if rest, ok := strings.CutPrefix(m.name, "(*sync/atomic."); ok {
+		operation = rest[strings.Index(rest, ").")+2:]
+		path = "/0"
+	}
+	p, ok := m.arg(0).(Ptr)
+	if operation == "" || !ok {
+		if operation != "" {
+			d.finishUnknown(m)
+			return true, false
+		}
+		return false, false
+	}
+	p.path += path
+	t := d.atomicType(m)
+	switch operation {
+	case "Load":
+		m.finish(d.loadAt(m, p, t))
+	case "Store":
+		d.store(m.s, p, m.arg(1), m.pos)
+		m.finish(KNil{})
+	case "Swap":
+		old := d.loadAt(m, p, t)
+		d.store(m.s, p, m.arg(1), m.pos)
+		m.finish(old)
+	case "Add":
+		return true, d.atomicAdd(m, p, t)
+	case "CompareAndSwap":
+		return true, d.compareAndSwap(m, p, t)
+	default:
+		d.disturb(m.s, m.args[:1])
+		d.finishUnknown(m)
+	}
+	return true, false
+}
+
+func (d *Driver) finishUnknown(m *modelled) {
+	results := m.fn.Signature.Results()
+	var t types.Type
+	if results.Len() == 1 {
+		t = results.At(0).Type()
+	}
+	m.finish(d.unknown(m.s, here(m.s.top()), m.site, t))
+}
+
+// atomicType is the type of the value behind an atomic operation.
+func (d *Driver) atomicType(m *modelled) types.Type {
+	if call, ok := m.site.(*ssa.Call); ok {
+		if _, isTuple := call.Type().(*types.Tuple); !isTuple {
+			return call.Type()
+		}
+	}
+	return nil
+}
+
+func (d *Driver) loadAt(m *modelled, p Ptr, t types.Type) Value {
+	o := m.s.heap[p.object]
+	if o == nil || o.kind != "memory" {
+		return d.unknown(m.s, here(m.s.top()), m.site, t)
+	}
+	v, ok := at(o.value, p.path)
+	if !ok {
+		return d.unknown(m.s, here(m.s.top()), m.site, t)
+	}
+	return d.readCells(m.s, v, t, m.key(), m.pos)
+}
+
+// cellAt is the cell of a shared place, if it is followed.
+func (d *Driver) cellAt(s *State, p Ptr) (string, bool) {
+	o := s.heap[p.object]
+	if o == nil {
+		return "", false
+	}
+	part, _ := at(o.value, p.path)
+	r, ok := part.(Ref)
+	if !ok || s.heap[r.object] == nil || s.heap[r.object].kind != "cell" {
+		return "", false
+	}
+	return r.object, true
+}
+
+func (d *Driver) atomicAdd(m *modelled, p Ptr, t types.Type) bool {
+	sum := func(old Value) Value {
+		a, ok1 := old.(KInt)
+		b, ok2 := m.arg(1).(KInt)
+		if ok1 && ok2 {
+			return a + b
+		}
+		left, ok1 := scalar(old)
+		right, ok2 := scalar(m.arg(1))
+		if ok1 && ok2 && !m.s.multi {
+			return Dyn{&Expr{op: "+", args: []*Expr{left, right}}}
+		}
+		return Sym{"«sum»"}
+	}
+	cell, ok := d.cellAt(m.s, p)
+	if !ok {
+		v := sum(d.loadAt(m, p, t))
+		if _, unknown := v.(Sym); unknown {
+			v = d.unknown(m.s, m.key(), nil, t)
+		}
+		d.store(m.s, p, v, m.pos)
+		m.finish(v)
+		return false
+	}
+	o := m.s.heap[cell]
+	name := d.scalarName(m.s, "x", m.key())
+	d.kinds[name] = "int"
+	added := sum(Dyn{variable(name)})
+	messages := d.messages(o.key)
+	messages.join(d, m.s, added, o.typ)
+	expr, ok := messages.encode(d, m.s, added)
+	if !ok || messages.kind(d) != "int" {
+		d.abstract(o.key)
+		m.finish(d.unknown(m.s, here(m.s.top()), m.site, t))
+		return false
+	}
+	d.put(&Code{op: opCellUpdate, name: name, on: variable(cell), expr: expr, pos: m.pos})
+	m.finish(added)
+	return false
+}
+
+func (d *Driver) compareAndSwap(m *modelled, p Ptr, t types.Type) bool {
+	cell, ok := d.cellAt(m.s, p)
+	reg, isCall := m.site.(*ssa.Call)
+	if !ok {
+		same := d.compare(m.s, d.loadAt(m, p, nil), m.arg(1), false)
+		if known, ok := same.(KBool); ok {
+			if bool(known) {
+				d.store(m.s, p, m.arg(2), m.pos)
+			}
+			m.finish(known)
+			return false
+		}
+		if !isCall {
+			return false
+		}
+		then := d.fork(m.s, func(t *State) {
+			d.store(t, p, m.arg(2), m.pos)
+			t.top().regs[reg] = KBool(true)
+		})
+		otherwise := d.fork(m.s, func(t *State) { t.top().regs[reg] = KBool(false) })
+		d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{then, otherwise}})
+		return true
+	}
+	o := m.s.heap[cell]
+	messages := d.messages(o.key)
+	messages.join(d, m.s, m.arg(2), o.typ)
+	messages.join(d, m.s, m.arg(1), o.typ)
+	kind := messages.kind(d)
+	before, ok1 := scalar(m.arg(1))
+	after, ok2 := scalar(m.arg(2))
+	if !ok1 || !ok2 || kind != "int" && kind != "bool" {
+		d.abstract(o.key)
+		d.finishUnknown(m)
+		return false
+	}
+	name := d.scalarName(m.s, "x", m.key())
+	d.kinds[name] = kind
+	same := &Expr{op: "==", args: []*Expr{variable(name), before}}
+	d.put(&Code{op: opCellSwap, name: name, on: variable(cell), test: same, expr: after, pos: m.pos})
+	m.finish(Dyn{same})
+	return false
+}

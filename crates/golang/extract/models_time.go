@@ -1,0 +1,382 @@
+package main
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// timeModels: a timer may fire at any moment, so a receive from it is a choice.
+func (d *Driver) timeModels(m *modelled) (bool, bool) {
+	switch m.name {
+	case "time.Sleep":
+		m.finish(KNil{})
+	case "time.After":
+		d.operation(m.pos)
+		m.finish(d.newTimer(m, false))
+	case "time.Tick":
+		m.finish(d.newTimer(m, true))
+	case "time.NewTimer", "time.NewTicker":
+		d.operation(m.pos)
+		result := m.fn.Signature.Results().At(0).Type().(*types.Pointer).Elem()
+		p := d.newObject(m.s, "timer", m.key(), result, token.NoPos).(Ptr)
+		d.store(m.s, Ptr{p.object, "/0"}, d.newTimer(m, m.name == "time.NewTicker"), m.pos)
+		m.finish(p)
+	case "time.AfterFunc":
+		d.operation(m.pos)
+		d.spawnCall(m.s, nil, m.arg(1), nil, nil, m.pos, m.site)
+		result := m.fn.Signature.Results().At(0).Type().(*types.Pointer).Elem()
+		m.finish(d.newObject(m.s, "timer", m.key(), result, token.NoPos))
+	case "(*time.Timer).Stop", "(*time.Timer).Reset", "(*time.Ticker).Stop", "(*time.Ticker).Reset":
+		d.operation(m.pos)
+		d.setTimer(m, strings.HasSuffix(m.name, "Stop"))
+		if strings.HasPrefix(m.name, "(*time.Timer)") {
+			m.finish(d.unknown(m.s, here(m.s.top()), m.site, nil))
+		} else {
+			m.finish(KNil{})
+		}
+	default:
+		return false, false
+	}
+	return true, false
+}
+
+// newTimer is a timer's channel. Its value says whether it has fired; a ticker never has.
+func (d *Driver) newTimer(m *modelled, again bool) Value {
+	name := d.fresh(m.s, "timer", "timer "+m.key())
+	var fired Value = KBool(false)
+	if again {
+		fired = nil
+	}
+	m.s.heap[name] = &Object{kind: "timer", value: fired, multi: true}
+	return Ref{name}
+}
+
+// setTimer stops a timer or starts it again.
+func (d *Driver) setTimer(m *modelled, stop bool) {
+	p, ok := m.arg(0).(Ptr)
+	if !ok || m.s.heap[p.object] == nil {
+		return
+	}
+	r, ok := partOf(m.s.heap[p.object].value, p.path+"/0").(Ref)
+	if !ok {
+		if isNil(partOf(m.s.heap[p.object].value, p.path+"/0")) && stop {
+			d.assume(m.pos, "over", "a function that was to run later is stopped: it is taken to run all the same")
+		}
+		return
+	}
+	if o := m.s.heap[r.object]; o != nil {
+		copied := *o
+		// What has been stopped may have fired before.
+		copied.value = KBool(false)
+		m.s.heap[r.object] = &copied
+	}
+}
+
+// contextModels: a context is the channel its Done returns.
+func (d *Driver) contextModels(m *modelled) (bool, bool) {
+	if !strings.HasPrefix(m.name, "context.") {
+		if m.name == "(*testing.common).Context" || m.name == "(*testing.T).Context" {
+			m.finish(Model{"context", []Value{KNil{}}})
+			return true, false
+		}
+		return false, false
+	}
+	switch m.name {
+	case "context.Background", "context.TODO":
+		m.finish(Model{"context", []Value{KNil{}}})
+	case "context.WithoutCancel":
+		m.finish(Model{"context", []Value{KNil{}}})
+	case "context.WithValue":
+		m.finish(m.arg(0))
+	case "context.WithCancel", "context.WithCancelCause":
+		d.operation(m.pos)
+		child, cancel := d.derive(m, m.arg(0), false)
+		m.finish(Tup{[]Value{child, cancel}})
+	case "context.WithTimeout", "context.WithDeadline", "context.WithTimeoutCause", "context.WithDeadlineCause":
+		d.operation(m.pos)
+		child, cancel := d.derive(m, m.arg(0), true)
+		m.finish(Tup{[]Value{child, cancel}})
+	case "context.Cause":
+		return true, d.contextErr(m.s, m.site, m.arg(0), m.pos, m.finish)
+	case "context.AfterFunc":
+		d.operation(m.pos)
+		d.assume(m.pos, "under", "what runs after a context ends is left out")
+		m.finish(d.unknown(m.s, here(m.s.top()), m.site, m.fn.Signature.Results().At(0).Type()))
+	default:
+		return false, false
+	}
+	return true, false
+}
+
+// derive makes a context below another one.
+func (d *Driver) derive(m *modelled, parent Value, timed bool) (Value, Value) {
+	element := types.NewStruct(nil, nil)
+	done := d.newChannel(m.s, "done", "done "+m.key(), 0, element, m.pos).(Ref)
+	cell := d.fresh(m.s, "ended_"+done.object, "ended "+m.key())
+	place := "ended " + m.key()
+	messages := d.messages(place)
+	messages.join(d, m.s, KBool(false), types.Typ[types.Bool])
+	messages.join(d, m.s, KBool(true), types.Typ[types.Bool])
+	m.s.heap[cell] = &Object{kind: "cell", key: place, typ: types.Typ[types.Bool], multi: true}
+	m.s.escaped[cell] = true
+	d.kinds[cell], d.keys[cell] = "chan", place
+	d.put(&Code{op: opCellNew, name: cell, expr: &Expr{op: "bool"}})
+	var ancestors []Value
+	switch p := parent.(type) {
+	case Model:
+		if r, ok := p.args[0].(Ref); ok {
+			ancestors = append(ancestors, r)
+			if o := m.s.heap[r.object]; o != nil {
+				ancestors = append(ancestors, o.ancestors...)
+				timed = timed || o.timed
+			}
+		}
+	case Sym:
+		timed = true
+	}
+	copied := *m.s.heap[done.object]
+	copied.ancestors, copied.timed = ancestors, timed
+	m.s.heap[done.object] = &copied
+	return Model{"context", []Value{done}}, Model{"cancel", []Value{done, Ref{cell}}}
+}
+
+// contextErr is nil as long as the context has not ended.
+func (d *Driver) contextErr(s *State, site ssa.Instruction, context Value, pos token.Pos, finish func(Value)) bool {
+	model, ok := context.(Model)
+	if !ok || len(model.args) == 0 {
+		finish(d.unknown(s, here(s.top()), site, nil))
+		return false
+	}
+	if isNil(model.args[0]) {
+		finish(KNil{})
+		return false
+	}
+	reg, isCall := site.(*ssa.Call)
+	if _, isRef := model.args[0].(Ref); !isRef || !isCall {
+		finish(d.unknown(s, here(s.top()), site, nil))
+		return false
+	}
+	var arms []*Code
+	for _, c := range d.doneCases(s, model.args[0], pos) {
+		c.next = d.fork(s, func(t *State) { t.top().regs[reg] = Ifc{types.Typ[types.String], KStr("context ended")} })
+		arms = append(arms, c)
+	}
+	otherwise := &Code{op: opDefault, pos: pos}
+	otherwise.next = d.fork(s, func(t *State) { t.top().regs[reg] = KNil{} })
+	// Nobody sends on a context's channel: to look at it changes nothing.
+	d.put(&Code{op: opSelect, arms: append(arms, otherwise), pos: pos, note: "look"})
+	return true
+}
+
+// callModel calls a function that is a model.
+func (d *Driver) callModel(s *State, model Model, args []Value, pos token.Pos, finish func(Value)) bool {
+	switch model.name {
+	case "cancel":
+		d.operation(pos)
+		d.cancel(model, pos)
+		finish(KNil{})
+		return false
+	case "oncefunc":
+		finish(KNil{})
+		return d.once(&modelled{s: s, site: deferredSite, pos: pos, finish: finish}, model.args[0], model.args[1])
+	}
+	d.assume(pos, "under", "a call that is not known is left out")
+	finish(KNil{})
+	return false
+}
+
+func (d *Driver) cancel(model Model, pos token.Pos) {
+	done, ok1 := model.args[0].(Ref)
+	cell, ok2 := model.args[1].(Ref)
+	if !ok1 || !ok2 {
+		d.assume(pos, "under", "the context cancelled here is not known")
+		return
+	}
+	d.put(&Code{op: opCloseOnce, on: variable(done.object), expr: variable(cell.object), pos: pos})
+}
+
+// modelMethod calls a method of a model.
+func (d *Driver) modelMethod(s *State, site ssa.Instruction, call *ssa.CallCommon, model Model, args []Value, pos token.Pos, finish func(Value)) bool {
+	var results types.Type = call.Signature().Results()
+	if call.Signature().Results().Len() == 1 {
+		results = call.Signature().Results().At(0).Type()
+	}
+	switch model.name + "." + call.Method.Name() {
+	case "context.Done":
+		finish(model.args[0])
+		return false
+	case "context.Err":
+		return d.contextErr(s, site, model, pos, finish)
+	case "rlocker.Lock", "rlocker.Unlock":
+		d.operation(pos)
+		d.lockerOp(s, model, strings.ToLower(call.Method.Name()), pos)
+		finish(KNil{})
+		return false
+	}
+	finish(d.unknown(s, here(s.top()), site, results))
+	return false
+}
+
+// errgroupModels: a wait group, perhaps a context, perhaps a semaphore.
+func (d *Driver) errgroupModels(m *modelled) (bool, bool) {
+	const group = "golang.org/x/sync/errgroup"
+	if !strings.Contains(m.name, group+".") {
+		return false, false
+	}
+	d.operation(m.pos)
+	switch strings.ReplaceAll(m.name, group+".", "") {
+	case "WithContext":
+		child, cancel := d.derive(m, m.arg(0), false)
+		t := m.fn.Signature.Results().At(0).Type().(*types.Pointer).Elem()
+		p := d.newObject(m.s, "group", m.key(), t, m.pos).(Ptr)
+		d.store(m.s, Ptr{p.object, "/1"}, cancel, m.pos)
+		m.finish(Tup{[]Value{p, child}})
+	case "(*Group).SetLimit":
+		p, ok1 := m.arg(0).(Ptr)
+		n, ok2 := m.arg(1).(KInt)
+		if !ok1 || !ok2 || n <= 0 {
+			d.assume(m.pos, "over", "the limit is not known: taken as none")
+			break
+		}
+		slots := d.newChannel(m.s, "slots", "slots "+m.key(), int64(n), types.NewStruct(nil, nil), token.NoPos)
+		d.store(m.s, Ptr{p.object, p.path + "/2"}, slots, m.pos)
+	case "(*Group).Go", "(*Group).TryGo":
+		d.errgroupGo(m)
+	case "(*Group).Wait":
+		p, _ := m.arg(0).(Ptr)
+		wait, ok := d.lockAt(m.s, Ptr{p.object, p.path + "/0"})
+		if !ok {
+			d.assume(m.pos, "under", "the group is not known: this wait is left out")
+		} else {
+			d.put(&Code{op: opSync, note: "wait", on: wait, pos: m.pos})
+			if cancel, ok := partOf(m.s.heap[p.object].value, p.path+"/1").(Model); ok {
+				d.cancel(cancel, m.pos)
+			}
+		}
+		m.finish(d.unknown(m.s, here(m.s.top()), m.site, m.fn.Signature.Results().At(0).Type()))
+	default:
+		return false, false
+	}
+	return true, false
+}
+
+func (d *Driver) errgroupGo(m *modelled) {
+	if strings.HasSuffix(m.name, "TryGo") {
+		d.assume(m.pos, "either", "TryGo is taken to succeed")
+		m.finish(KBool(true))
+	} else {
+		m.finish(KNil{})
+	}
+	p, _ := m.arg(0).(Ptr)
+	wait, ok := d.lockAt(m.s, Ptr{p.object, p.path + "/0"})
+	if !ok {
+		d.assume(m.pos, "under", "the group is not known: its wait does not count this goroutine")
+		d.spawnCall(m.s, nil, m.arg(1), nil, nil, m.pos, m.site)
+		return
+	}
+	value := m.s.heap[p.object].value
+	cancel, slots := partOf(value, p.path+"/1"), partOf(value, p.path+"/2")
+	if slot, ok := slots.(Ref); ok {
+		d.put(&Code{op: opPut, on: variable(slot.object), expr: &Expr{op: "unit"}, pos: m.pos})
+	}
+	d.put(&Code{op: opAdd, on: wait, expr: &Expr{op: "int", n: 1}, pos: m.pos})
+	after := After{"errgroup", []Value{Ref{wait.name}, cancel, slots}, m.pos}
+	d.spawnCall(m.s, nil, m.arg(1), nil, []After{after}, m.pos, m.site)
+}
+
+// errgroupDone ends a goroutine of a group: an error ends the group's context.
+func (d *Driver) errgroupDone(s *State, after After, result Value) bool {
+	finish := func() {
+		if slot, ok := after.args[2].(Ref); ok {
+			d.put(&Code{op: opGet, on: variable(slot.object), pos: after.pos})
+		}
+		d.put(&Code{op: opSync, note: "done", on: variable(after.args[0].(Ref).object), pos: after.pos})
+	}
+	cancel, ok := after.args[1].(Model)
+	if !ok || isNil(result) {
+		finish()
+		return false
+	}
+	if _, failed := result.(Ifc); failed {
+		d.cancel(cancel, after.pos)
+		finish()
+		return false
+	}
+	failed := d.fork(s, func(t *State) { d.cancel(cancel, after.pos); finish() })
+	fine := d.fork(s, func(t *State) { finish() })
+	d.put(&Code{op: opChoose, pos: after.pos, arms: []*Code{failed, fine}})
+	return true
+}
+
+// runtimeModels: what ends goroutines and tests.
+func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
+	name := strings.TrimPrefix(m.name, "(*testing.common).")
+	if name != m.name {
+		switch name {
+		case "Fatal", "Fatalf", "FailNow", "Skip", "Skipf", "SkipNow":
+			m.finish(KNil{})
+			m.s.top().mode = "exit"
+			return true, false
+		case "Cleanup":
+			bottom := m.s.frames[0]
+			bottom.defers = append([]Deferred{{fn: m.arg(1), pos: m.pos}}, bottom.defers...)
+			m.finish(KNil{})
+			return true, false
+		}
+		return false, false
+	}
+	switch m.name {
+	case "(*testing.T).Run", "(*testing.B).Run":
+		m.finish(d.unknown(m.s, here(m.s.top()), m.site, types.Typ[types.Bool]))
+		if clo, ok := m.arg(2).(Clo); ok && len(clo.fn.Blocks) > 0 {
+			context := d.context(m.s.top().context, clo.fn, fmt.Sprintf("subtest %d", m.pos))
+			args := []Value{m.arg(0)}
+			frame := d.frame(clo.fn, args, clo.bind, deferredSite, context)
+			frame.after = []After{{"subtest", nil, m.pos}}
+			frame.deferred = true
+			m.s.frames = append(m.s.frames, frame)
+			return true, false
+		}
+		d.assume(m.pos, "under", "the subtest is not known: it is left out")
+	case "(*testing.T).Parallel", "runtime.Gosched", "runtime.GC":
+		m.finish(KNil{})
+	case "runtime.Goexit":
+		m.s.top().mode = "exit"
+	case "os.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln", "(*log.Logger).Fatal", "(*log.Logger).Fatalf", "(*log.Logger).Fatalln":
+		d.put(&Code{op: opEnd, pos: m.pos})
+		return true, true
+	case "os/signal.Notify":
+		d.assume(m.pos, "under", "signals are taken not to arrive")
+		m.finish(KNil{})
+	case "log.Panic", "log.Panicf", "log.Panicln":
+		return true, d.panics(m.s, "log.Panic", m.pos)
+	case "errors.New", "fmt.Errorf":
+		m.finish(Ifc{types.NewPointer(types.Typ[types.String]), d.unknown(m.s, here(m.s.top()), m.site, nil)})
+	default:
+		return false, false
+	}
+	return true, false
+}
+
+// spawnModel starts a goroutine whose function has no source: a model, or a function of the
+// standard library.
+func (d *Driver) spawnModel(s *State, call *ssa.CallCommon, model Model, target Target, args []Value, after []After, pos token.Pos) {
+	child := s.clone()
+	child.root = fmt.Sprintf("go model %d", pos)
+	var fn Value = model
+	if target.fn != nil {
+		fn, args = Clo{fn: target.fn}, target.args
+	}
+	frame := &Frame{
+		fn: s.top().fn, block: s.top().fn.Blocks[0], regs: map[ssa.Value]Value{}, after: after,
+		context: d.context(0, s.top().fn, child.root), decided: map[*ssa.BasicBlock]bool{},
+		mode: "outside", defers: []Deferred{{fn: fn, args: args, pos: pos}},
+	}
+	child.frames = []*Frame{frame}
+	node, subst := d.arrive(child, "go", pos, d.limits.roots)
+	d.put(&Code{op: opSpawn, node: node, subst: subst, pos: pos})
+}

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// escape notes that other goroutines may see what a value refers to. Parts of memory that are
+// written afterwards become cells: one-place channels of the program.
+func (d *Driver) escape(s *State, v Value) {
+	seen := map[string]bool{}
+	var names []string
+	s.reach(v, seen, func(name string) {
+		if !s.escaped[name] {
+			names = append(names, name)
+		}
+	})
+	for _, name := range names {
+		s.escaped[name] = true
+		o := s.heap[name]
+		if o == nil || o.kind != "memory" {
+			continue
+		}
+		value := d.cells(s, name, "", o.value, o.typ, d.facts.shared[name])
+		copied := *s.heap[name]
+		copied.value = value
+		s.heap[name] = &copied
+	}
+}
+
+// cells replaces the parts that goroutines share and change.
+func (d *Driver) cells(s *State, object, path string, v Value, t types.Type, marked bool) Value {
+	if agg, ok := v.(Agg); ok {
+		elems := make([]Value, len(agg.elems))
+		for i, e := range agg.elems {
+			inner := sub(path, i)
+			elems[i] = d.cells(s, object, inner, e, partType(t, i), marked || d.facts.shared[object+inner])
+		}
+		return Agg{elems}
+	}
+	if !marked || isLock(s, v) {
+		return v
+	}
+	place := object + path
+	if d.facts.abstract[place] {
+		return Any{}
+	}
+	messages := d.messages(place)
+	messages.join(d, s, v, t)
+	expr, ok := messages.encode(d, s, v)
+	if !ok || messages.kind(d) == "unit" && !isConstant(messages.shape) {
+		d.abstract(place)
+		return Any{}
+	}
+	cell := d.fresh(s, "cell_"+object+strings.ReplaceAll(path, "/", "_"), "cell "+place)
+	s.heap[cell] = &Object{kind: "cell", key: place, typ: t, multi: s.multiple(object)}
+	s.escaped[cell] = true
+	d.kinds[cell], d.keys[cell] = "chan", place
+	d.put(&Code{op: opCellNew, name: cell, expr: expr})
+	return Ref{cell}
+}
+
+// abstract gives up following a part of memory.
+func (d *Driver) abstract(place string) {
+	if !d.facts.abstract[place] {
+		d.facts.abstract[place] = true
+		d.changed = true
+	}
+}
+
+func (d *Driver) readCell(s *State, cell, key string, pos token.Pos) Value {
+	o := s.heap[cell]
+	messages := d.messages(o.key)
+	name := d.scalarName(s, "x", key)
+	v := messages.decode(d, s, name, key, o.typ)
+	if usesVariable(s, v, name) {
+		d.put(&Code{op: opCellRead, name: name, on: variable(cell), pos: pos})
+	}
+	return v
+}
+
+func (d *Driver) writeCell(s *State, cell string, v Value, pos token.Pos) {
+	o := s.heap[cell]
+	messages := d.messages(o.key)
+	messages.join(d, s, v, o.typ)
+	expr, ok := messages.encode(d, s, v)
+	if _, unknown := v.(Sym); unknown || !ok {
+		if containsConcurrency(s, v) {
+			d.assume(pos, "under", "what goroutines store here is not followed")
+		}
+		d.abstract(o.key)
+		return
+	}
+	d.escape(s, v)
+	d.put(&Code{op: opCellWrite, on: variable(cell), expr: expr, pos: pos})
+}
+
+// scalarName is the name of a variable for a message.
+func (d *Driver) scalarName(s *State, hint, key string) string {
+	full := "scalar " + key
+	name, ok := d.names[full]
+	if !ok {
+		d.taken[hint]++
+		name = fmt.Sprintf("%s_%d", identifier(hint), d.taken[hint])
+		d.names[full] = name
+	}
+	if s.heap[name] != nil {
+		// The object of this name may still be in use.
+		d.key(s)
+		base := name
+		for n := 2; s.heap[name] != nil; n++ {
+			name = fmt.Sprintf("%s_n%d", base, n)
+		}
+	}
+	d.rebind(s, name)
+	return name
+}
+
+// rebind makes a variable mean something new: what still uses the old meaning becomes unknown.
+func (d *Driver) rebind(s *State, name string) {
+	for _, f := range s.frames {
+		for r, v := range f.regs {
+			f.regs[r] = unbind(v, name)
+		}
+		for i := range f.defers {
+			f.defers[i].args = unbindAll(f.defers[i].args, name)
+		}
+		for i := range f.after {
+			f.after[i].args = unbindAll(f.after[i].args, name)
+		}
+	}
+	for object, o := range s.heap {
+		if o.value != nil {
+			if now := unbind(o.value, name); text(now) != text(o.value) {
+				copied := *o
+				copied.value = now
+				s.heap[object] = &copied
+			}
+		}
+	}
+}
+
+func unbindAll(vs []Value, name string) []Value {
+	out := make([]Value, len(vs))
+	for i, v := range vs {
+		out[i] = unbind(v, name)
+	}
+	return out
+}
+
+func unbind(v Value, name string) Value {
+	if dyn, ok := v.(Dyn); ok {
+		used := false
+		dyn.expr.each(func(n string) { used = used || n == name })
+		if used {
+			return Sym{"«old " + name + "»"}
+		}
+		return v
+	}
+	inner := children(v)
+	if len(inner) == 0 {
+		return v
+	}
+	changed := false
+	out := make([]Value, len(inner))
+	for i, child := range inner {
+		out[i] = unbind(child, name)
+		if _, was := child.(Dyn); was && !equal(child, out[i]) {
+			changed = true
+		} else if len(children(child)) > 0 && !equal(child, out[i]) {
+			changed = true
+		}
+	}
+	if !changed {
+		return v
+	}
+	return rebuild(v, out)
+}
+
+// usesVariable tells whether a decoded message depends on what is carried.
+func usesVariable(s *State, v Value, name string) bool {
+	if dyn, ok := v.(Dyn); ok {
+		used := false
+		dyn.expr.each(func(n string) { used = used || n == name })
+		return used
+	}
+	if r, ok := v.(Ref); ok {
+		return r.object == name
+	}
+	if p, ok := v.(Ptr); ok {
+		if o := s.heap[p.object]; o != nil && strings.HasPrefix(p.object, "msg_") {
+			return usesVariable(s, o.value, name)
+		}
+		return false
+	}
+	for _, child := range children(v) {
+		if usesVariable(s, child, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func isLock(s *State, v Value) bool {
+	r, ok := v.(Ref)
+	if !ok {
+		return false
+	}
+	o := s.heap[r.object]
+	return o != nil && (o.kind == "mutex" || o.kind == "rwmutex" || o.kind == "waitgroup")
+}
+
+// containsConcurrency tells whether a channel or lock can be reached from a value.
+func containsConcurrency(s *State, v Value) bool {
+	found := false
+	s.reach(v, map[string]bool{}, func(name string) {
+		if o := s.heap[name]; o != nil {
+			switch o.kind {
+			case "chan", "mutex", "rwmutex", "waitgroup":
+				found = true
+			}
+		}
+	})
+	return found
+}

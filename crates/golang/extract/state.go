@@ -1,0 +1,266 @@
+package main
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+	"maps"
+	"sort"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// Object is a piece of memory, or something that goroutines meet at. Objects are replaced, never
+// changed: states share them.
+type Object struct {
+	kind  string // "memory", "map", "chan", "mutex", "rwmutex", "waitgroup", "cell", "timer"
+	typ   types.Type
+	value Value  // of memory; of a timer whether it has fired
+	key   string // of channels and cells: where what is known of messages is kept
+	// May there be several objects of this name at once in the program?
+	multi bool
+	// May a channel turn out to be nil when the program runs?
+	nilable bool
+	// Maps: entries by the text of their key; keys for ranging.
+	entries map[string]Value
+	keys    map[string]Value
+	blurred bool // not all entries are known
+	// Done channels of contexts: those of the ancestors, and whether time may close it.
+	ancestors []Value
+	timed     bool
+	loose     bool // a channel made outside what is followed
+	from      token.Pos
+}
+
+// Deferred is a call that waits for the end of its function.
+type Deferred struct {
+	call *ssa.CallCommon
+	fn   Value
+	args []Value
+	pos  token.Pos
+}
+
+// After is something to be done when a call returns: what a model does after calling back.
+type After struct {
+	what string
+	args []Value
+	pos  token.Pos
+}
+
+// Frame is a call in progress.
+type Frame struct {
+	fn       *ssa.Function
+	regs     map[ssa.Value]Value
+	block    *ssa.BasicBlock
+	pc       int
+	defers   []Deferred
+	site     ssa.Instruction // the call in the frame below, nil at the bottom
+	context  int             // which chain of calls led here
+	after    []After
+	mode     string // "", "defers": running its deferred calls at return, "panic", "exit", "recovered"
+	results  Value  // kept while deferred calls run
+	deferred bool   // is this the call of a deferred function?
+	decided  map[*ssa.BasicBlock]bool
+}
+
+// State is what one goroutine knows at one moment.
+type State struct {
+	frames  []*Frame
+	heap    map[string]*Object
+	escaped map[string]bool
+	facts   map[string]bool
+	multi   bool // in something that may be repeated without bound
+	message string
+	root    string
+}
+
+func (s *State) top() *Frame { return s.frames[len(s.frames)-1] }
+
+func (s *State) clone() *State {
+	frames := make([]*Frame, len(s.frames))
+	for i, f := range s.frames {
+		copied := *f
+		copied.regs = maps.Clone(f.regs)
+		copied.defers = append([]Deferred(nil), f.defers...)
+		copied.after = append([]After(nil), f.after...)
+		copied.decided = maps.Clone(f.decided)
+		frames[i] = &copied
+	}
+	return &State{
+		frames: frames, heap: maps.Clone(s.heap), escaped: maps.Clone(s.escaped),
+		facts: maps.Clone(s.facts), multi: s.multi, message: s.message, root: s.root,
+	}
+}
+
+// place says where a state stands: which calls are in progress, and where the innermost one is.
+func (s *State) place() string {
+	top := s.top()
+	return fmt.Sprintf("%s|%d|%s|%d|%d", s.root, top.context, top.mode, top.block.Index, top.pc)
+}
+
+// roots are the values from which everything that still matters can be reached.
+func (d *Driver) roots(s *State, visit func(label string, v Value) Value) {
+	for i, f := range s.frames {
+		live := d.liveAt(f, i == len(s.frames)-1)
+		for _, reg := range live {
+			if v, ok := f.regs[reg]; ok {
+				if w := visit(fmt.Sprintf("%d.%s", i, reg.Name()), v); w != nil {
+					f.regs[reg] = w
+				}
+			}
+		}
+		for j := range f.defers {
+			deferred := &f.defers[j]
+			if w := visit(fmt.Sprintf("%d.d%d", i, j), deferred.fn); w != nil {
+				deferred.fn = w
+			}
+			args := append([]Value(nil), deferred.args...)
+			for k := range args {
+				if w := visit(fmt.Sprintf("%d.d%d.%d", i, j, k), args[k]); w != nil {
+					args[k] = w
+				}
+			}
+			deferred.args = args
+		}
+		for j := range f.after {
+			args := append([]Value(nil), f.after[j].args...)
+			for k := range args {
+				if w := visit(fmt.Sprintf("%d.a%d.%d", i, j, k), args[k]); w != nil {
+					args[k] = w
+				}
+			}
+			f.after[j].args = args
+		}
+		if f.results != nil {
+			if w := visit(fmt.Sprintf("%d.r", i), f.results); w != nil {
+				f.results = w
+			}
+		}
+	}
+}
+
+// reach visits every object that can be reached from a value, parents before children.
+func (s *State) reach(v Value, seen map[string]bool, visit func(name string)) {
+	if name, ok := objectOf(v); ok && !seen[name] {
+		seen[name] = true
+		visit(name)
+		if o := s.heap[name]; o != nil {
+			s.reach(o.value, seen, visit)
+			for _, key := range sortedKeys(o.entries) {
+				s.reach(o.entries[key], seen, visit)
+			}
+			for _, ancestor := range o.ancestors {
+				s.reach(ancestor, seen, visit)
+			}
+		}
+	}
+	for _, child := range children(v) {
+		s.reach(child, seen, visit)
+	}
+}
+
+// globals are the objects of package variables.
+func (s *State) globals() []string {
+	var names []string
+	for name := range s.heap {
+		if strings.HasPrefix(name, "g_") {
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
+// key writes everything that still matters; states with equal keys behave equally. What cannot be
+// reached any more is removed from the state.
+func (d *Driver) key(s *State) string {
+	var b strings.Builder
+	b.WriteString(s.place())
+	if s.multi {
+		b.WriteString("*")
+	}
+	for _, f := range s.frames {
+		fmt.Fprintf(&b, "/%p.%d.%d.%s.%t", f.fn, f.block.Index, f.pc, f.mode, f.deferred)
+		for _, a := range f.after {
+			b.WriteString("+" + a.what)
+		}
+	}
+	seen := map[string]bool{}
+	var order []string
+	collect := func(name string) { order = append(order, name) }
+	d.roots(s, func(label string, v Value) Value {
+		b.WriteString(";" + label + "=")
+		write(&b, v)
+		s.reach(v, seen, collect)
+		return nil
+	})
+	for _, name := range s.globals() {
+		if d.usesGlobal[name] {
+			s.reach(Ptr{name, ""}, seen, collect)
+		}
+	}
+	for _, name := range order {
+		o := s.heap[name]
+		if o == nil {
+			continue
+		}
+		b.WriteString("\n" + name)
+		if s.escaped[name] {
+			b.WriteString("!")
+		}
+		if o.kind == "memory" || o.kind == "timer" {
+			b.WriteString("=")
+			write(&b, o.value)
+		}
+		if o.kind == "map" {
+			if o.blurred {
+				b.WriteString("~")
+			}
+			for _, key := range sortedKeys(o.entries) {
+				b.WriteString("[" + key + "]")
+				write(&b, o.entries[key])
+			}
+		}
+	}
+	written := b.String()
+	for name := range s.heap {
+		if !seen[name] && !strings.HasPrefix(name, "g_") {
+			delete(s.heap, name)
+			delete(s.escaped, name)
+		}
+	}
+	for _, fact := range sortedKeys(s.facts) {
+		if mentioned(fact, written) {
+			fmt.Fprintf(&b, "\n%s:%t", fact, s.facts[fact])
+		} else {
+			delete(s.facts, fact)
+		}
+	}
+	return b.String()
+}
+
+// mentioned tells whether every unknown in a fact still occurs.
+func mentioned(fact, written string) bool {
+	rest := fact
+	for {
+		i := strings.Index(rest, "«")
+		if i < 0 {
+			return true
+		}
+		j := strings.Index(rest, "»")
+		if !strings.Contains(written, rest[i:j+len("»")]) {
+			return false
+		}
+		rest = rest[j+len("»"):]
+	}
+}
+
+// forget drops the facts about an unknown that now means another value.
+func (s *State) forget(id string) {
+	for fact := range s.facts {
+		if strings.Contains(fact, id) {
+			delete(s.facts, fact)
+		}
+	}
+}

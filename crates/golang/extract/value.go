@@ -1,0 +1,383 @@
+package main
+
+import (
+	"fmt"
+	"go/types"
+	"sort"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// Value is what the driver knows about a Go value. Values are never changed in place.
+type Value interface{}
+
+type (
+	// KBool, KInt and KStr are values known exactly; KOther is any other constant.
+	KBool  bool
+	KInt   int64
+	KStr   string
+	KOther string
+	// KNil is the nil of any type.
+	KNil struct{}
+	// Sym is a value that is not known. Equal identities mean equal values, so that two tests of
+	// one unknown condition agree.
+	Sym struct{ id string }
+	// Dyn is an int or bool that the program computes when it runs.
+	Dyn struct{ expr *Expr }
+	// Ref is a channel, lock, wait group or shared cell.
+	Ref struct{ object string }
+	// Ptr points into an object of memory.
+	Ptr struct{ object, path string }
+	// Agg is a struct or array by value.
+	Agg struct{ elems []Value }
+	// Clo is a function with its captured variables.
+	Clo struct {
+		fn   *ssa.Function
+		bind []Value
+	}
+	// Model is a function that the driver performs itself, such as a context's cancel.
+	Model struct {
+		name string
+		args []Value
+	}
+	// Ifc is a value in an interface.
+	Ifc struct {
+		typ types.Type
+		v   Value
+	}
+	// Slc is a slice of an array in memory.
+	Slc struct {
+		object, path string
+		low, n, max  int
+	}
+	// Tup is the result of a call or instruction with several values.
+	Tup struct{ elems []Value }
+	// Any stands in memory for what other goroutines change in ways that are not followed.
+	Any struct{}
+	// Hole is the part of a message that is carried when the program runs.
+	Hole struct{ kind, key string }
+	// Box is a message's copy of an object that is reached through a pointer.
+	Box struct {
+		object, path string
+		typ          types.Type
+		content      Value
+	}
+	// Iter is the state of a range over a map or string.
+	Iter struct {
+		of   Value
+		next int
+	}
+)
+
+// Expr is an expression of Strait's language.
+type Expr struct {
+	op   string // "var", "int", "bool", "unit", "nil", or an operator
+	name string
+	n    int64
+	args []*Expr
+}
+
+func variable(name string) *Expr { return &Expr{op: "var", name: name} }
+
+func (e *Expr) String() string {
+	switch e.op {
+	case "var":
+		return e.name
+	case "int":
+		return fmt.Sprint(e.n)
+	case "bool":
+		return fmt.Sprint(e.n != 0)
+	case "unit":
+		return "()"
+	case "nil":
+		return "nil"
+	}
+	if len(e.args) == 1 {
+		return "(" + e.op + e.args[0].String() + ")"
+	}
+	return "(" + e.args[0].String() + " " + e.op + " " + e.args[1].String() + ")"
+}
+
+func (e *Expr) size() int {
+	size := 1
+	for _, arg := range e.args {
+		size += arg.size()
+	}
+	return size
+}
+
+// rename replaces variables.
+func (e *Expr) rename(names map[string]*Expr) *Expr {
+	if e.op == "var" {
+		if other := names[e.name]; other != nil {
+			return other
+		}
+		return e
+	}
+	if len(e.args) == 0 {
+		return e
+	}
+	args := make([]*Expr, len(e.args))
+	for i, arg := range e.args {
+		args[i] = arg.rename(names)
+	}
+	return &Expr{op: e.op, name: e.name, n: e.n, args: args}
+}
+
+// each visits the variables of an expression.
+func (e *Expr) each(visit func(string)) {
+	if e == nil {
+		return
+	}
+	if e.op == "var" {
+		visit(e.name)
+	}
+	for _, arg := range e.args {
+		arg.each(visit)
+	}
+}
+
+// scalar is the expression of a value that the program can hold as int or bool.
+func scalar(v Value) (*Expr, bool) {
+	switch v := v.(type) {
+	case KBool:
+		n := int64(0)
+		if v {
+			n = 1
+		}
+		return &Expr{op: "bool", n: n}, true
+	case KInt:
+		return &Expr{op: "int", n: int64(v)}, true
+	case Dyn:
+		return v.expr, true
+	}
+	return nil, false
+}
+
+// isBool tells which of the two scalar types an expression has.
+func isBool(e *Expr, kinds map[string]string) bool {
+	switch e.op {
+	case "bool", "!", "==", "!=", "<", "<=", ">", ">=", "&&", "||":
+		return true
+	case "var":
+		return kinds[e.name] == "bool"
+	}
+	return false
+}
+
+func isConstant(v Value) bool {
+	switch v.(type) {
+	case KBool, KInt, KStr, KOther, KNil:
+		return true
+	}
+	return false
+}
+
+// equal compares values by what is known of them.
+func equal(a, b Value) bool { return text(a) == text(b) }
+
+// text writes a value; equal texts mean equal values.
+func text(v Value) string {
+	var b strings.Builder
+	write(&b, v)
+	return b.String()
+}
+
+func write(b *strings.Builder, v Value) {
+	switch v := v.(type) {
+	case nil:
+		b.WriteString("_")
+	case KBool:
+		fmt.Fprintf(b, "%t", bool(v))
+	case KInt:
+		fmt.Fprintf(b, "%d", int64(v))
+	case KStr:
+		fmt.Fprintf(b, "%q", string(v))
+	case KOther:
+		fmt.Fprintf(b, "k%q", string(v))
+	case KNil:
+		b.WriteString("nil")
+	case Sym:
+		b.WriteString("?" + v.id)
+	case Dyn:
+		b.WriteString("dyn" + v.expr.String())
+	case Ref:
+		b.WriteString("@" + v.object)
+	case Ptr:
+		b.WriteString("&" + v.object + v.path)
+	case Agg:
+		b.WriteString("{")
+		for _, e := range v.elems {
+			write(b, e)
+			b.WriteString(",")
+		}
+		b.WriteString("}")
+	case Tup:
+		b.WriteString("(")
+		for _, e := range v.elems {
+			write(b, e)
+			b.WriteString(",")
+		}
+		b.WriteString(")")
+	case Clo:
+		fmt.Fprintf(b, "fn %p[", v.fn)
+		for _, e := range v.bind {
+			write(b, e)
+			b.WriteString(",")
+		}
+		b.WriteString("]")
+	case Model:
+		b.WriteString("model " + v.name + "[")
+		for _, e := range v.args {
+			write(b, e)
+			b.WriteString(",")
+		}
+		b.WriteString("]")
+	case Ifc:
+		b.WriteString("i<")
+		if v.typ != nil {
+			b.WriteString(typeName(v.typ))
+		}
+		b.WriteString(">")
+		write(b, v.v)
+	case Slc:
+		fmt.Fprintf(b, "%s%s[%d:%d:%d]", v.object, v.path, v.low, v.n, v.max)
+	case Any:
+		b.WriteString("any")
+	case Hole:
+		b.WriteString("hole " + v.kind + " " + v.key)
+	case Box:
+		b.WriteString("box " + v.object + v.path + "(")
+		write(b, v.content)
+		b.WriteString(")")
+	case Iter:
+		write(b, v.of)
+		fmt.Fprintf(b, "~%d", v.next)
+	default:
+		fmt.Fprintf(b, "%T", v)
+	}
+}
+
+var typeNames = map[types.Type]string{}
+
+// typeName names a type; types.TypeString is slow and asked for often.
+func typeName(t types.Type) string {
+	if name, ok := typeNames[t]; ok {
+		return name
+	}
+	name := types.TypeString(t, nil)
+	typeNames[t] = name
+	return name
+}
+
+// children lists the values directly inside a value.
+func children(v Value) []Value {
+	switch v := v.(type) {
+	case Agg:
+		return v.elems
+	case Tup:
+		return v.elems
+	case Clo:
+		return v.bind
+	case Model:
+		return v.args
+	case Ifc:
+		return []Value{v.v}
+	case Box:
+		return []Value{v.content}
+	case Iter:
+		return []Value{v.of}
+	}
+	return nil
+}
+
+// rebuild makes the same value around other children.
+func rebuild(v Value, inner []Value) Value {
+	switch v := v.(type) {
+	case Agg:
+		return Agg{inner}
+	case Tup:
+		return Tup{inner}
+	case Clo:
+		return Clo{v.fn, inner}
+	case Model:
+		return Model{v.name, inner}
+	case Ifc:
+		return Ifc{v.typ, inner[0]}
+	case Box:
+		return Box{v.object, v.path, v.typ, inner[0]}
+	case Iter:
+		return Iter{inner[0], v.next}
+	}
+	return v
+}
+
+// objectOf is the object that a value refers to directly.
+func objectOf(v Value) (string, bool) {
+	switch v := v.(type) {
+	case Ref:
+		return v.object, true
+	case Ptr:
+		return v.object, true
+	case Slc:
+		return v.object, true
+	}
+	return "", false
+}
+
+// at reads the part of a value at a path such as "/0/2".
+func at(v Value, path string) (Value, bool) {
+	for path != "" {
+		index, rest := step(path)
+		agg, ok := v.(Agg)
+		if !ok || index < 0 || index >= len(agg.elems) {
+			if _, any := v.(Any); any {
+				return v, true
+			}
+			return nil, false
+		}
+		v, path = agg.elems[index], rest
+	}
+	return v, true
+}
+
+// with replaces the part of a value at a path.
+func with(v Value, path string, part Value) (Value, bool) {
+	if path == "" {
+		return part, true
+	}
+	index, rest := step(path)
+	agg, ok := v.(Agg)
+	if !ok || index < 0 || index >= len(agg.elems) {
+		return v, false
+	}
+	inner, ok := with(agg.elems[index], rest, part)
+	if !ok {
+		return v, false
+	}
+	elems := append([]Value(nil), agg.elems...)
+	elems[index] = inner
+	return Agg{elems}, true
+}
+
+func step(path string) (int, string) {
+	end := 1
+	n := 0
+	for end < len(path) && path[end] != '/' {
+		n = n*10 + int(path[end]-'0')
+		end++
+	}
+	return n, path[end:]
+}
+
+func sub(path string, index int) string { return fmt.Sprintf("%s/%d", path, index) }
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	sort.Strings(keys)
+	return keys
+}

@@ -1,0 +1,358 @@
+package main
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+	"golang.org/x/tools/go/ssa"
+)
+
+// World is the packages as they were loaded.
+type World struct {
+	program  *ssa.Program
+	packages []*packages.Package
+	roots    map[*ssa.Package]bool
+	ordered  []*ssa.Package // roots, imported ones first
+	liveness map[*ssa.Function]*Liveness
+	loopsOf  map[*ssa.Function]*Loops
+	quiet    map[*ssa.Function]bool
+	invokes  map[*types.Func]bool
+	named    []types.Type
+	names    map[token.Pos]string
+}
+
+func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Package) *World {
+	w := &World{
+		program: program, packages: loaded, roots: map[*ssa.Package]bool{},
+		liveness: map[*ssa.Function]*Liveness{}, loopsOf: map[*ssa.Function]*Loops{},
+		quiet: map[*ssa.Function]bool{}, invokes: map[*types.Func]bool{}, names: map[token.Pos]string{},
+	}
+	for _, root := range roots {
+		if root == nil || w.roots[root] {
+			continue
+		}
+		w.roots[root] = true
+		for _, member := range root.Members {
+			if t, ok := member.(*ssa.Type); ok && !types.IsInterface(t.Type()) {
+				if named, ok := t.Type().(*types.Named); ok && named.TypeParams().Len() > 0 {
+					continue
+				}
+				w.named = append(w.named, t.Type(), types.NewPointer(t.Type()))
+			}
+		}
+	}
+	seen := map[*types.Package]bool{}
+	var visit func(p *types.Package)
+	visit = func(p *types.Package) {
+		if seen[p] {
+			return
+		}
+		seen[p] = true
+		for _, imported := range p.Imports() {
+			visit(imported)
+		}
+		if s := program.Package(p); s != nil && w.roots[s] {
+			w.ordered = append(w.ordered, s)
+		}
+	}
+	for _, root := range roots {
+		if root != nil {
+			visit(root.Pkg)
+		}
+	}
+	for _, p := range loaded {
+		for _, file := range p.Syntax {
+			w.collectNames(file)
+		}
+	}
+	return w
+}
+
+// collectNames remembers what variables and fields are called that a `make` is assigned to.
+func (w *World) collectNames(file *ast.File) {
+	note := func(left, right ast.Expr) {
+		call, ok := right.(*ast.CallExpr)
+		if !ok {
+			return
+		}
+		switch l := left.(type) {
+		case *ast.Ident:
+			w.names[call.Lparen] = l.Name
+		case *ast.SelectorExpr:
+			w.names[call.Lparen] = l.Sel.Name
+		case *ast.IndexExpr:
+			if id, ok := l.X.(*ast.Ident); ok {
+				w.names[call.Lparen] = id.Name
+			}
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i := range n.Lhs {
+				if len(n.Rhs) == len(n.Lhs) {
+					note(n.Lhs[i], n.Rhs[i])
+				}
+			}
+		case *ast.ValueSpec:
+			for i := range n.Names {
+				if i < len(n.Values) {
+					note(n.Names[i], n.Values[i])
+				}
+			}
+		case *ast.KeyValueExpr:
+			note(n.Key, n.Value)
+		}
+		return true
+	})
+}
+
+// nameAt is the Go name of what an instruction makes.
+func (w *World) nameAt(v ssa.Value) string {
+	if name, ok := w.names[v.Pos()]; ok && name != "_" {
+		return name
+	}
+	return "ch"
+}
+
+func (w *World) isRoot(p *ssa.Package) bool { return p != nil && w.roots[p] }
+
+// initsOf lists the initialisers that run before an entry: those of its package and of the root
+// packages it imports.
+func (w *World) initsOf(entry *ssa.Function) []*ssa.Function {
+	needed := map[*types.Package]bool{}
+	var visit func(p *types.Package)
+	visit = func(p *types.Package) {
+		if needed[p] {
+			return
+		}
+		needed[p] = true
+		for _, imported := range p.Imports() {
+			visit(imported)
+		}
+	}
+	if entry.Pkg == nil {
+		return nil
+	}
+	visit(entry.Pkg.Pkg)
+	var inits []*ssa.Function
+	for _, p := range w.ordered {
+		if needed[p.Pkg] {
+			if init := p.Func("init"); init != nil && len(init.Blocks) > 0 {
+				inits = append(inits, init)
+			}
+		}
+	}
+	return inits
+}
+
+// method finds the method of a type that a call of an interface's method leads to.
+func (w *World) method(t types.Type, method *types.Func) *ssa.Function {
+	selection := w.program.MethodSets.MethodSet(t).Lookup(method.Pkg(), method.Name())
+	if selection == nil {
+		return nil
+	}
+	return w.program.MethodValue(selection)
+}
+
+// communicates tells whether a function may do something other goroutines notice.
+func (w *World) communicates(fn *ssa.Function, seen map[*ssa.Function]bool) bool {
+	if quiet, known := w.quiet[fn]; known {
+		return !quiet
+	}
+	if seen[fn] {
+		return false
+	}
+	seen[fn] = true
+	found := false
+	for _, b := range fn.Blocks {
+		for _, instr := range b.Instrs {
+			if w.instructionCommunicates(instr, seen) {
+				found = true
+			}
+		}
+	}
+	if found || len(seen) == 1 {
+		w.quiet[fn] = !found
+	}
+	return found
+}
+
+func (w *World) instructionCommunicates(instr ssa.Instruction, seen map[*ssa.Function]bool) bool {
+	switch i := instr.(type) {
+	case *ssa.Go, *ssa.Send, *ssa.Select:
+		return true
+	case *ssa.UnOp:
+		return i.Op == token.ARROW
+	case ssa.CallInstruction:
+		common := i.Common()
+		if builtin, ok := common.Value.(*ssa.Builtin); ok {
+			return builtin.Name() == "close"
+		}
+		callee := common.StaticCallee()
+		if callee == nil {
+			return false
+		}
+		if callee.Pkg != nil && !w.roots[callee.Pkg] {
+			path := callee.Pkg.Pkg.Path()
+			return path == "sync" || path == "context" || strings.HasSuffix(path, "errgroup")
+		}
+		return w.communicates(callee, seen)
+	}
+	return false
+}
+
+// mayCommunicate tells whether some method of the packages that a call of an interface's method
+// may lead to does.
+func (w *World) mayCommunicate(call *ssa.CallCommon) bool {
+	if answer, known := w.invokes[call.Method]; known {
+		return answer
+	}
+	answer := false
+	target, ok := call.Value.Type().Underlying().(*types.Interface)
+	if ok {
+		for _, t := range w.named {
+			if !types.Implements(t, target) {
+				continue
+			}
+			if fn := w.method(t, call.Method); fn != nil && w.communicates(fn, map[*ssa.Function]bool{}) {
+				answer = true
+				break
+			}
+		}
+	}
+	w.invokes[call.Method] = answer
+	return answer
+}
+
+// lockKind names the types that goroutines meet at, or that models stand for.
+func lockKind(t types.Type) string {
+	named, ok := types.Unalias(t).(*types.Named)
+	if !ok || named.Obj().Pkg() == nil {
+		return ""
+	}
+	switch named.Obj().Pkg().Path() {
+	case "sync":
+		switch named.Obj().Name() {
+		case "Mutex":
+			return "mutex"
+		case "RWMutex":
+			return "rwmutex"
+		case "WaitGroup":
+			return "waitgroup"
+		case "Once":
+			return "once"
+		case "Cond":
+			return "cond"
+		}
+	case "golang.org/x/sync/errgroup":
+		if named.Obj().Name() == "Group" {
+			return "errgroup"
+		}
+	case "sync/atomic":
+		return "atomic"
+	}
+	return ""
+}
+
+func atomicZero(t types.Type) Value {
+	named, ok := types.Unalias(t).(*types.Named)
+	if !ok {
+		return KNil{}
+	}
+	switch named.Obj().Name() {
+	case "Bool":
+		return KBool(false)
+	case "Int32", "Int64", "Uint32", "Uint64", "Uintptr":
+		return KInt(0)
+	}
+	return KNil{}
+}
+
+// holdsConcurrency tells whether values of a type are or hold channels, locks or wait groups,
+// pointers not followed.
+func holdsConcurrency(t types.Type) bool { return holds(t, 0, 4) }
+
+// mayHoldConcurrency follows pointers and collections as well.
+func mayHoldConcurrency(t types.Type, depth int) bool { return holds(t, depth, 6) }
+
+func holds(t types.Type, pointers, depth int) bool {
+	if t == nil || depth == 0 {
+		return false
+	}
+	switch lockKind(t) {
+	case "atomic":
+		return false
+	case "":
+	default:
+		return true
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Chan:
+		return true
+	case *types.Struct:
+		for i := range u.NumFields() {
+			if holds(u.Field(i).Type(), pointers, depth-1) {
+				return true
+			}
+		}
+	case *types.Array:
+		return holds(u.Elem(), pointers, depth-1)
+	case *types.Pointer:
+		return pointers > 0 && holds(u.Elem(), pointers-1, depth-1)
+	case *types.Slice:
+		return pointers > 0 && holds(u.Elem(), pointers-1, depth-1)
+	case *types.Map:
+		return pointers > 0 && holds(u.Elem(), pointers-1, depth-1)
+	case *types.Tuple:
+		for i := range u.Len() {
+			if holds(u.At(i).Type(), pointers, depth-1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mayHoldChannel tells whether a result is a channel, alone or among others.
+func mayHoldChannel(t types.Type) bool {
+	switch u := t.(type) {
+	case nil:
+		return false
+	case *types.Tuple:
+		for i := range u.Len() {
+			if mayHoldChannel(u.At(i).Type()) {
+				return true
+			}
+		}
+		return false
+	}
+	_, ok := t.Underlying().(*types.Chan)
+	return ok
+}
+
+func isTesting(t types.Type) bool {
+	name := types.TypeString(t, nil)
+	return strings.HasPrefix(name, "*testing.") || name == "testing.TB"
+}
+
+func isContext(t types.Type) bool { return types.TypeString(t, nil) == "context.Context" }
+
+// harmless tells functions that change nothing their arguments point to.
+func harmless(fn *ssa.Function) bool {
+	if fn.Pkg == nil {
+		return false
+	}
+	path := fn.Pkg.Pkg.Path()
+	switch path {
+	case "fmt", "log":
+		return !strings.Contains(fn.Name(), "can")
+	case "strings", "strconv", "errors", "math", "math/rand", "math/rand/v2", "time", "os", "sort", "unicode",
+		"unicode/utf8", "path", "path/filepath", "reflect", "runtime", "testing", "regexp", "log/slog", "sync", "context", "cmp", "slices", "maps", "runtime/debug":
+		return true
+	}
+	return strings.HasPrefix(path, "github.com/stretchr/testify")
+}
