@@ -119,7 +119,7 @@ func (w *World) entries(options *Options, answer *Answer) []*ssa.Function {
 			return
 		}
 		for _, name := range options.entries {
-			if fn.Name() == name || fn.String() == name || strings.TrimPrefix(fn.String(), fn.Pkg.Pkg.Path()+".") == name {
+			if prefix, ok := strings.CutSuffix(name, "*"); ok && strings.HasPrefix(fn.Name(), prefix) || fn.Name() == name || fn.String() == name || strings.TrimPrefix(fn.String(), fn.Pkg.Pkg.Path()+".") == name {
 				matched[name] = true
 				found = append(found, fn)
 				return

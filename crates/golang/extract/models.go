@@ -205,6 +205,15 @@ func (d *Driver) once(m *modelled, pointer, f Value) bool {
 		return true
 	}
 	d.put(&Code{op: opSync, note: "lock", on: lock, pos: m.pos})
+	for _, f := range m.s.frames {
+		for _, after := range f.after {
+			if after.what == "once" && equal(after.args[1], Ref{lock.name}) {
+				// The function asks its own Once: this lock is never had.
+				d.put(&Code{op: opSelect, pos: m.pos})
+				return true
+			}
+		}
+	}
 	flag := Ptr{p.object, p.path + "/1"}
 	o := m.s.heap[p.object]
 	done := d.readCells(m.s, partOf(o.value, flag.path), types.Typ[types.Bool], m.key()+"once", m.pos)
@@ -237,6 +246,19 @@ func (d *Driver) once(m *modelled, pointer, f Value) bool {
 func (d *Driver) later(s *State, f Value, after []After, pos token.Pos) {
 	switch f := f.(type) {
 	case Clo:
+		depth := 0
+		for _, frame := range s.frames {
+			if frame.fn == f.fn {
+				depth++
+			}
+		}
+		if depth >= d.limits.depth {
+			d.callRecursive(s, deferredSite, Target{f.fn, nil}, f.bind, pos, true)
+			if len(after) > 0 {
+				s.frames = append(s.frames, d.outside(s, after))
+			}
+			return
+		}
 		if len(f.fn.Blocks) > 0 {
 			context := d.context(s.top().context, f.fn, fmt.Sprintf("later %d", pos))
 			frame := d.frame(f.fn, nil, f.bind, deferredSite, context)
@@ -246,21 +268,25 @@ func (d *Driver) later(s *State, f Value, after []After, pos token.Pos) {
 			return
 		}
 		// A function without source: run it as the only deferred call of an empty frame.
-		frame := &Frame{fn: s.top().fn, block: s.top().fn.Blocks[0], regs: map[ssa.Value]Value{}, site: deferredSite, deferred: true,
-			context: s.top().context, after: after, decided: map[*ssa.BasicBlock]bool{}, mode: "outside", defers: []Deferred{{fn: f, pos: pos}}}
-		s.frames = append(s.frames, frame)
+		s.frames = append(s.frames, d.outside(s, after, Deferred{fn: f, pos: pos}))
 		return
 	case Model:
-		frame := &Frame{fn: s.top().fn, block: s.top().fn.Blocks[0], regs: map[ssa.Value]Value{}, site: deferredSite, deferred: true,
-			context: s.top().context, after: after, decided: map[*ssa.BasicBlock]bool{}, mode: "outside", defers: []Deferred{{fn: f, pos: pos}}}
-		s.frames = append(s.frames, frame)
+		s.frames = append(s.frames, d.outside(s, after, Deferred{fn: f, pos: pos}))
 		return
 	}
 	d.assume(pos, "under", "the function called here is not known: what it does is left out")
 	if len(after) > 0 {
-		frame := &Frame{fn: s.top().fn, block: s.top().fn.Blocks[0], regs: map[ssa.Value]Value{}, site: deferredSite, deferred: true,
-			context: s.top().context, after: after, decided: map[*ssa.BasicBlock]bool{}, mode: "outside"}
-		s.frames = append(s.frames, frame)
+		s.frames = append(s.frames, d.outside(s, after))
+	}
+}
+
+// outside is a frame for calls that have no source: they are its deferred calls.
+func (d *Driver) outside(s *State, after []After, calls ...Deferred) *Frame {
+	fn := s.top().fn
+	return &Frame{
+		fn: fn, block: fn.Blocks[0], regs: map[ssa.Value]Value{}, site: deferredSite, deferred: true,
+		context: s.top().context, after: after, decided: map[*ssa.BasicBlock]bool{}, mode: "outside",
+		defers: calls,
 	}
 }
 

@@ -224,6 +224,7 @@ func (d *Driver) key(s *State) string {
 		}
 	}
 	written := b.String()
+	d.steps += len(written) / 100
 	for name := range s.heap {
 		if !seen[name] && !strings.HasPrefix(name, "g_") {
 			delete(s.heap, name)

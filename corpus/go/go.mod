@@ -1,0 +1,3 @@
+module strait.example/corpus
+
+go 1.25.0
