@@ -28,6 +28,10 @@ pub struct Step {
     pub partner: Option<Place>,
     /// What happens; `None` for what a process does by itself, such as spawning.
     pub kind: Option<ActionKind>,
+    /// The object it happens on.
+    pub object: Option<String>,
+    /// Which case of a select, or branch of a choice.
+    pub case: u16,
     /// The message that is moved.
     pub message: Option<String>,
     /// The process that a spawn starts.
@@ -96,7 +100,15 @@ impl Machine {
             let spawns = matches!(self.code().instructions[*pc], Instruction::Spawn(..));
             let child = if spawns { children.next() } else { None };
             let starts = child.map(|(child, _)| self.process_name(*child));
-            steps.push(Step { actor, partner: None, kind: None, message: None, starts });
+            steps.push(Step {
+                actor,
+                partner: None,
+                kind: None,
+                object: None,
+                case: 0,
+                message: None,
+                starts,
+            });
         }
     }
 
@@ -108,6 +120,8 @@ impl Machine {
             actor: self.place(state, action.actor, action.case),
             partner: action.partner.map(|(partner, case)| self.place(state, partner, case)),
             kind: Some(action.kind),
+            object: action.object.map(|object| self.object_name(object)),
+            case: action.case,
             message: moves_message.then(|| message.to_string()),
             starts: None,
         });
@@ -122,7 +136,7 @@ impl Machine {
     }
 
     /// Where a process stands; in a select, at one of its cases.
-    fn place(&self, state: &State, process: ProcId, case: u16) -> Place {
+    pub(crate) fn place(&self, state: &State, process: ProcId, case: u16) -> Place {
         let tables = self.tables();
         let pc = tables.local_state(process, state.proc(process)).and_then(|local| local.pc());
         let span = pc.map_or(Span::NONE, |pc| match &self.code().instructions[pc] {

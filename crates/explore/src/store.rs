@@ -18,6 +18,11 @@ pub(crate) struct StateId(u32);
 impl StateId {
     /// The parent of the first state.
     pub(crate) const NONE: StateId = StateId(u32::MAX);
+
+    /// A number in the place of a parent, for those who keep parents elsewhere.
+    pub(crate) fn tag(number: u32) -> StateId {
+        StateId(number)
+    }
 }
 
 /// There is no number left for another state.
@@ -210,6 +215,12 @@ impl Store {
         bytes.clear();
         bytes.extend_from_slice(stored);
         parent
+    }
+
+    /// The number that was stored in the place of the parent.
+    pub(crate) fn tag_of(&self, state: StateId) -> u32 {
+        let number = state.0 as usize & (self.shards.len() - 1);
+        self.shard(number).records.get(state.0 >> self.shard_bits).0.0
     }
 
     /// How many states there are.

@@ -1,0 +1,76 @@
+//! `live` (ψ_l): whoever waits can go on in some continuation.
+//!
+//! A process that can never go on waits in every state from then on, until the execution is in a
+//! component without a way out; and it does not move in there. So one state of each such component
+//! is looked at. A panic ends the program, and nobody waits any more.
+
+use std::collections::BTreeMap;
+
+use strait_calculus::{Pc, ProcId, Waiting};
+
+use crate::check::Subject;
+use crate::model::Model;
+use crate::tell;
+use crate::verdict::{Culprit, Verdict};
+
+/// A process that waits for ever from some state on.
+pub(crate) struct Stuck {
+    /// A state in which it does.
+    pub(crate) state: u32,
+    /// How it stands there.
+    pub(crate) waiting: Waiting,
+}
+
+/// How many different places are followed back to where the waiting begins.
+const PLACES: usize = 12;
+
+/// Is there somebody who waits for ever? The nearest such state is shown.
+pub fn check(subject: &Subject<'_>) -> Verdict {
+    let mut places: BTreeMap<Pc, Stuck> = BTreeMap::new();
+    each_stuck(subject, |stuck| {
+        places.entry(stuck.waiting.pc).or_insert(stuck);
+        true
+    });
+    let mut found: Vec<Stuck> = places.into_values().collect();
+    found.sort_by_key(|stuck| stuck.state);
+    for stuck in found.iter_mut().take(PLACES) {
+        stuck.state = first_stuck(subject.model, stuck.waiting.process).unwrap_or(stuck.state);
+    }
+    found.sort_by_key(|stuck| stuck.state);
+    let Some(first) = found.first() else { return subject.nothing_found() };
+    let machine = &subject.model.machine;
+    let culprits: Vec<Culprit> =
+        found.iter().map(|stuck| tell::culprit(machine, &stuck.waiting)).collect();
+    let mut why = format!("{} for ever", tell::listed(&culprits[..1], subject.places));
+    if culprits.len() > 1 {
+        why.push_str(&format!("; elsewhere {}", tell::listed(&culprits[1..], subject.places)));
+    }
+    subject.broken(first.state, why, culprits)
+}
+
+/// Goes through those who wait for ever, as long as wanted. An empty select is meant to wait.
+pub(crate) fn each_stuck(subject: &Subject<'_>, mut wanted: impl FnMut(Stuck) -> bool) {
+    let model = subject.model;
+    for bottom in model.bottoms() {
+        for waiting in model.machine.waiting(&model.state(bottom.state)) {
+            let ours = !waiting.wants.is_empty() && subject.concerns(waiting.span);
+            if ours && !bottom.moves(model, waiting.process) {
+                let state = bottom.state;
+                if !wanted(Stuck { state, waiting }) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// The state nearest to the start from which a process that waits there can never go on.
+pub(crate) fn first_stuck(model: &Model, process: ProcId) -> Option<u32> {
+    let may_move = model.may_come_to(|action| action.involves(process));
+    let states = (0..model.space.states()).filter(|state| !may_move[*state as usize]);
+    let mut run = model.state(0);
+    states.into_iter().find(|state| {
+        model.space.load(&model.machine, *state, &mut run);
+        model.machine.is_waiting(&run, process)
+    })
+}

@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+
+mod check;
+mod checks;
+mod components;
+mod error;
+mod fenced;
+mod model;
+mod property;
+mod tell;
+mod verdict;
+
+pub use check::{Verification, verify};
+pub use error::Error;
+pub use fenced::{Unfenced, unfenced};
+pub use model::{Budget, Model, Reduction};
+pub use property::Property;
+pub use verdict::{Culprit, InText, Nowhere, Places, Told, Trace, Verdict};

@@ -1,0 +1,6 @@
+//! Verdicts against definitions, labels and each other.
+
+mod definitions;
+mod mutants;
+mod random;
+mod reductions;
