@@ -5,6 +5,7 @@ mod checks;
 mod components;
 mod error;
 mod fenced;
+mod formula;
 mod model;
 mod property;
 mod tell;
@@ -13,6 +14,10 @@ mod verdict;
 pub use check::{Verification, verify};
 pub use error::Error;
 pub use fenced::{Unfenced, unfenced};
+pub use formula::{
+    ACTIONS, Formula, FormulaError, Label, Lts, Pattern, Regular, StateFormula, Steps,
+    check_formula, holds_on,
+};
 pub use model::{Budget, Model, Reduction};
 pub use property::Property;
 pub use verdict::{Culprit, InText, Nowhere, Places, Told, Trace, Verdict};

@@ -14,9 +14,10 @@ use strait_explore::{
     Bounds, Coverage, Effort, Found, Limits, Schedule, ScheduleError, System, compact, random,
     replay, schedule_of, simplify,
 };
+use strait_verify::{Budget, Reduction};
 
 use crate::commands::graphs::Graphs;
-use crate::commands::{explore_json as document, explore_text as text};
+use crate::commands::{explore_json as document, explore_text as text, explore_verify};
 use crate::interrupt;
 use crate::progress::{Progress, Quantity};
 use crate::ui::{Status, Ui};
@@ -68,6 +69,13 @@ pub struct ExploreArgs {
     /// Say whether the program lies in the fragment of paper 000, and its effect
     #[arg(long, conflicts_with_all = SEARCHING, conflicts_with = "replay")]
     lambda_chan: bool,
+    /// Check this property instead: no-deadlock, live, channel-safe, eventual-reception,
+    /// mutex-safe, waitgroup-safe, no-terminal, no-cycle, or all; may be given several times
+    #[arg(long, value_name = "NAME", conflicts_with_all = ENGINES)]
+    property: Vec<String>,
+    /// Check a formula of the modal mu-calculus instead (docs/verify.md); may be given several times
+    #[arg(long, value_name = "FILE", conflicts_with_all = ENGINES)]
+    formula: Vec<PathBuf>,
     /// Write the graph of all states for Graphviz
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
@@ -97,6 +105,22 @@ const SEARCHING: [&str; 13] = [
     "depth",
     "dot",
     "aut",
+];
+
+/// The flags that are about ways to search, which properties and formulas decide themselves.
+const ENGINES: [&str; 12] = [
+    "engine",
+    "preemptions",
+    "fair",
+    "delays",
+    "length",
+    "outcomes",
+    "symmetry",
+    "runs",
+    "seed",
+    "depth",
+    "replay",
+    "lambda_chan",
 ];
 
 /// Nobody writes longer programs, but somebody may name an endless device.
@@ -131,6 +155,9 @@ impl ExploreArgs {
         if let Some(schedule) = &self.replay {
             return self.run_schedule(ui, &subject, schedule);
         }
+        if !self.property.is_empty() || !self.formula.is_empty() {
+            return self.run_properties(ui, &subject);
+        }
         let engine = self.engine()?;
         let graphs = Graphs::create(&self.file, self.dot.as_deref(), self.aut.as_deref())?;
         let stop = interrupt::flag_for(ui)?;
@@ -160,6 +187,31 @@ impl ExploreArgs {
             text::print(ui, &subject, &found, self.outcomes)?;
         }
         Ok(status(found.examination.verdict))
+    }
+
+    fn run_properties(&self, ui: &Ui, subject: &Subject<'_>) -> anyhow::Result<Status> {
+        let properties = explore_verify::properties(&self.property)?;
+        let formulas = explore_verify::read_formulas(&self.formula)?;
+        let graphs = Graphs::create(&self.file, self.dot.as_deref(), self.aut.as_deref())?;
+        let stop = interrupt::flag_for(ui)?;
+        let progress = Progress::start(ui, Quantity { name: "states", all: None }, &stop);
+        let options = ExamineOptions {
+            memory: self.memory,
+            stop: Some(&stop),
+            progress: Some(progress.count()),
+            ..ExamineOptions::default()
+        };
+        graphs.write(subject.program, &options)?;
+        let budget = Budget {
+            states: u64::MAX,
+            memory: self.memory,
+            reduction: if self.no_reduction { Reduction::Never } else { Reduction::Auto },
+            stop: Some(&stop),
+            progress: Some(progress.count()),
+        };
+        let checked = explore_verify::check(subject, &properties, &formulas, &budget);
+        drop(progress);
+        explore_verify::tell(ui, subject, &[checked])
     }
 
     fn read(&self) -> anyhow::Result<Vec<u8>> {
@@ -405,7 +457,7 @@ fn cores() -> usize {
 }
 
 /// `512MiB`, `2GiB`, `1000000`.
-fn parse_size(text: &str) -> Result<usize, String> {
+pub fn parse_size(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|character: char| !character.is_ascii_digit());
     let unit = match text[digits.len()..].trim().to_ascii_lowercase().as_str() {
         "" | "b" => 1,

@@ -1,6 +1,7 @@
 //! Verdicts against definitions, labels and each other.
 
 mod definitions;
+mod formulas;
 mod mutants;
 mod random;
 mod reductions;

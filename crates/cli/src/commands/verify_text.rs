@@ -1,0 +1,150 @@
+//! Verification told to people: a table of entries and properties, and for each violation the way
+//! there, line by line.
+
+use strait_explore::Coverage;
+use strait_verify::{Culprit, Trace};
+
+use crate::commands::verify_report::{Answer, Checked, place};
+use crate::ui::{Paint, Ui, grouped};
+
+/// A longer trace is abbreviated in the middle,
+const LONGEST: usize = 60;
+/// to so many steps at its beginning
+const FIRST: usize = 20;
+/// and so many at its end.
+const LAST: usize = 30;
+
+/// Prints the table and what follows it.
+pub fn print(ui: &Ui, checked: &[Checked]) -> anyhow::Result<()> {
+    table(ui, checked)?;
+    for entry in checked {
+        for answer in &entry.answers {
+            if answer.is_violation() {
+                violation(ui, entry, answer)?;
+            }
+        }
+    }
+    for entry in checked {
+        unknowns(ui, entry)?;
+    }
+    Ok(())
+}
+
+/// Entries down, properties across.
+fn table(ui: &Ui, checked: &[Checked]) -> anyhow::Result<()> {
+    let Some(first) = checked.first() else { return Ok(()) };
+    let columns: Vec<&str> = first.answers.iter().map(|answer| answer.name.as_str()).collect();
+    let longest = checked.iter().map(|entry| entry.entry.chars().count()).max().unwrap_or(0);
+    let width = longest.max(5);
+    let heading = format!("{:<width$}  {}  states", "entry", columns.join("  "));
+    ui.line(ui.paint(Paint::Dim, heading))?;
+    for entry in checked {
+        let mut line = format!("{:<width$}", entry.entry);
+        for answer in &entry.answers {
+            line.push_str("  ");
+            line.push_str(&cell(ui, answer, answer.name.chars().count()));
+        }
+        let bound = if entry.coverage == Coverage::Exhaustive { "" } else { ", bounded" };
+        ui.line(format!("{line}  {}{bound}", grouped(entry.states)))?;
+    }
+    Ok(())
+}
+
+fn cell(ui: &Ui, answer: &Answer, width: usize) -> String {
+    let (word, paint) = match answer.verdict.holds {
+        Some(true) => ("yes", Paint::Green),
+        Some(false) if answer.counts => ("NO", Paint::Red),
+        Some(false) => ("no", Paint::Dim),
+        None => ("?", Paint::Yellow),
+    };
+    ui.paint(paint, format!("{word:<width$}"))
+}
+
+fn violation(ui: &Ui, entry: &Checked, answer: &Answer) -> anyhow::Result<()> {
+    ui.line("")?;
+    let heading = format!("{}: {} does not hold", entry.entry, answer.name);
+    ui.line(ui.paint(Paint::Bold, heading))?;
+    ui.line(format!("  {}", answer.verdict.why))?;
+    match &answer.verdict.trace {
+        Some(trace) => story(ui, entry, trace),
+        None => Ok(()),
+    }
+}
+
+/// One line of a trace.
+struct Row {
+    number: String,
+    process: String,
+    place: String,
+    text: String,
+}
+
+fn story(ui: &Ui, entry: &Checked, trace: &Trace) -> anyhow::Result<()> {
+    let places = entry.places.as_ref();
+    let steps: Vec<Row> = trace
+        .steps
+        .iter()
+        .enumerate()
+        .map(|(position, step)| {
+            let partner = step.partner.as_ref().and_then(|(_, span)| place(places, *span));
+            let partner = partner.map_or(String::new(), |place| format!(" ({place})"));
+            let round = if trace.cycle == Some(position) { "   ← again and again" } else { "" };
+            Row {
+                number: (position + 1).to_string(),
+                process: step.process.clone(),
+                place: place(places, step.span).unwrap_or_default(),
+                text: format!("{}{partner}{round}", step.action),
+            }
+        })
+        .collect();
+    let left: Vec<Row> = trace.left.iter().map(|one| left_row(entry, one)).collect();
+    let width = |cell: fn(&Row) -> &String| {
+        steps.iter().chain(&left).map(|row| cell(row).chars().count()).max().unwrap_or(0)
+    };
+    let (process, place) = (width(|row| &row.process), width(|row| &row.place));
+    let line = |row: &Row| {
+        let number = ui.paint(Paint::Dim, format!("{:>5}", row.number));
+        let place = ui.paint(Paint::Dim, format!("{:<place$}", row.place));
+        ui.line(format!("{number}  {:<process$}  {place}  {}", row.process, row.text))
+    };
+    if steps.len() > LONGEST && ui.verbose == 0 {
+        steps[..FIRST].iter().try_for_each(line)?;
+        let gone = grouped((steps.len() - FIRST - LAST) as u64);
+        ui.line(ui.paint(Paint::Dim, format!("      … {gone} steps left out, -v shows them")))?;
+        steps[steps.len() - LAST..].iter().try_for_each(line)?;
+    } else {
+        steps.iter().try_for_each(line)?;
+    }
+    if trace.cycle.is_none() && !left.is_empty() {
+        ui.line(ui.paint(Paint::Dim, "  then"))?;
+        left.iter().try_for_each(line)?;
+    }
+    Ok(())
+}
+
+fn left_row(entry: &Checked, one: &Culprit) -> Row {
+    Row {
+        number: String::new(),
+        process: one.process.clone(),
+        place: place(entry.places.as_ref(), one.span).unwrap_or_default(),
+        text: one.says.clone(),
+    }
+}
+
+/// Why something is not known, once for each reason.
+fn unknowns(ui: &Ui, entry: &Checked) -> anyhow::Result<()> {
+    let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
+    for answer in entry.answers.iter().filter(|answer| answer.verdict.holds.is_none()) {
+        match told.iter_mut().find(|(why, _)| *why == answer.verdict.why) {
+            Some((_, names)) => names.push(&answer.name),
+            None => told.push((&answer.verdict.why, vec![&answer.name])),
+        }
+    }
+    for (why, names) in told {
+        ui.line("")?;
+        let heading = format!("{}: {} not known", entry.entry, names.join(", "));
+        ui.line(ui.paint(Paint::Bold, heading))?;
+        ui.line(format!("  {why}"))?;
+    }
+    Ok(())
+}
