@@ -12,6 +12,7 @@ mod tell;
 mod verdict;
 
 pub use check::{Verification, verify};
+pub use checks::data::at_the_mercy_of_data;
 pub use error::Error;
 pub use fenced::{Unfenced, unfenced};
 pub use formula::{

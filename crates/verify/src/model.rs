@@ -344,7 +344,7 @@ impl Predecessors {
         Predecessors { offsets, sources }
     }
 
-    fn of(&self, state: u32) -> &[u32] {
+    pub(crate) fn of(&self, state: u32) -> &[u32] {
         let (start, end) = (self.offsets[state as usize], self.offsets[state as usize + 1]);
         &self.sources[start as usize..end as usize]
     }

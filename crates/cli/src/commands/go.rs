@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 
 use crate::commands::go_fuzz::GoFuzzArgs;
 use crate::commands::replay::ReplayArgs;
+use crate::commands::go_verify::GoVerifyArgs;
 use crate::ui::{Status, Ui};
 
 /// Find concurrency bugs in Go code
@@ -18,6 +19,7 @@ pub struct GoArgs {
 enum GoCommand {
     Fuzz(GoFuzzArgs),
     Replay(ReplayArgs),
+    Verify(GoVerifyArgs),
 }
 
 impl GoArgs {
@@ -25,6 +27,7 @@ impl GoArgs {
         match &self.command {
             GoCommand::Fuzz(arguments) => arguments.run(ui),
             GoCommand::Replay(arguments) => arguments.run(ui),
+            GoCommand::Verify(arguments) => arguments.run(ui),
         }
     }
 }

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 use strait_calculus::Span;
 use strait_explore::Coverage;
-use strait_verify::{Culprit, Places, Told, Trace, Verdict};
+use strait_verify::{Culprit, Places, Told, Verdict};
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,9 +127,4 @@ fn culprit_document(culprit: &Culprit, places: &dyn Locate) -> Value {
 /// The place of a span for people.
 pub fn place(places: &dyn Locate, span: Span) -> Option<String> {
     places.position(span).map(|position| position.to_string())
-}
-
-/// The last step of a trace, for those who want one place for the whole.
-pub fn last_span(trace: &Trace) -> Option<Span> {
-    trace.left.first().map(|one| one.span).or(trace.steps.last().map(|step| step.span))
 }

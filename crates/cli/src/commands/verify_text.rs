@@ -4,7 +4,7 @@
 use strait_explore::Coverage;
 use strait_verify::{Culprit, Trace};
 
-use crate::commands::verify_report::{Answer, Checked, place};
+use crate::commands::verify_report::{Answer, Checked};
 use crate::ui::{Paint, Ui, grouped};
 
 /// A longer trace is abbreviated in the middle,
@@ -33,14 +33,17 @@ pub fn print(ui: &Ui, checked: &[Checked]) -> anyhow::Result<()> {
 /// Entries down, properties across.
 fn table(ui: &Ui, checked: &[Checked]) -> anyhow::Result<()> {
     let Some(first) = checked.first() else { return Ok(()) };
-    let columns: Vec<&str> = first.answers.iter().map(|answer| answer.name.as_str()).collect();
+    // Facts that were not asked for are in the JSON.
+    let shown = |answer: &&Answer| answer.counts;
+    let columns: Vec<&str> =
+        first.answers.iter().filter(shown).map(|answer| answer.name.as_str()).collect();
     let longest = checked.iter().map(|entry| entry.entry.chars().count()).max().unwrap_or(0);
     let width = longest.max(5);
     let heading = format!("{:<width$}  {}  states", "entry", columns.join("  "));
     ui.line(ui.paint(Paint::Dim, heading))?;
     for entry in checked {
         let mut line = format!("{:<width$}", entry.entry);
-        for answer in &entry.answers {
+        for answer in entry.answers.iter().filter(shown) {
             line.push_str("  ");
             line.push_str(&cell(ui, answer, answer.name.chars().count()));
         }
@@ -53,8 +56,7 @@ fn table(ui: &Ui, checked: &[Checked]) -> anyhow::Result<()> {
 fn cell(ui: &Ui, answer: &Answer, width: usize) -> String {
     let (word, paint) = match answer.verdict.holds {
         Some(true) => ("yes", Paint::Green),
-        Some(false) if answer.counts => ("NO", Paint::Red),
-        Some(false) => ("no", Paint::Dim),
+        Some(false) => ("NO", Paint::Red),
         None => ("?", Paint::Yellow),
     };
     ui.paint(paint, format!("{word:<width$}"))
@@ -86,13 +88,13 @@ fn story(ui: &Ui, entry: &Checked, trace: &Trace) -> anyhow::Result<()> {
         .iter()
         .enumerate()
         .map(|(position, step)| {
-            let partner = step.partner.as_ref().and_then(|(_, span)| place(places, *span));
+            let partner = step.partner.as_ref().and_then(|(_, span)| places.place(*span));
             let partner = partner.map_or(String::new(), |place| format!(" ({place})"));
             let round = if trace.cycle == Some(position) { "   ← again and again" } else { "" };
             Row {
                 number: (position + 1).to_string(),
                 process: step.process.clone(),
-                place: place(places, step.span).unwrap_or_default(),
+                place: places.place(step.span).unwrap_or_default(),
                 text: format!("{}{partner}{round}", step.action),
             }
         })
@@ -126,7 +128,7 @@ fn left_row(entry: &Checked, one: &Culprit) -> Row {
     Row {
         number: String::new(),
         process: one.process.clone(),
-        place: place(entry.places.as_ref(), one.span).unwrap_or_default(),
+        place: entry.places.place(one.span).unwrap_or_default(),
         text: one.says.clone(),
     }
 }
@@ -134,7 +136,7 @@ fn left_row(entry: &Checked, one: &Culprit) -> Row {
 /// Why something is not known, once for each reason.
 fn unknowns(ui: &Ui, entry: &Checked) -> anyhow::Result<()> {
     let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
-    for answer in entry.answers.iter().filter(|answer| answer.verdict.holds.is_none()) {
+    for answer in entry.answers.iter().filter(|one| one.counts && one.verdict.holds.is_none()) {
         match told.iter_mut().find(|(why, _)| *why == answer.verdict.why) {
             Some((_, names)) => names.push(&answer.name),
             None => told.push((&answer.verdict.why, vec![&answer.name])),
