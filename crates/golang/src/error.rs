@@ -84,7 +84,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// Why not.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// A process could not be started, limited or ended.
     #[error(transparent)]

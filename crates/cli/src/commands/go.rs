@@ -3,8 +3,8 @@
 use clap::{Args, Subcommand};
 
 use crate::commands::go_fuzz::GoFuzzArgs;
-use crate::commands::replay::ReplayArgs;
 use crate::commands::go_verify::GoVerifyArgs;
+use crate::commands::replay::ReplayArgs;
 use crate::ui::{Status, Ui};
 
 /// Find concurrency bugs in Go code
