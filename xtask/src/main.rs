@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         "test" => run(suites::TEST, names),
         "tidy" => run(suites::TIDY, names),
         "bench" => run(suites::BENCH, names),
+        "book" => run(suites::BOOK, names),
         "help" | "-h" | "--help" => {
             println!("{}", help());
             ExitCode::SUCCESS
@@ -72,7 +73,8 @@ fn help() -> String {
         "cargo xtask COMMAND [STEP...]\n\n\
          test    all checks and tests: {}\n\
          tidy    the house rules alone\n\
-         bench   the benches; BENCHMARKS.md holds the recorded figures\n\n\
+         bench   the benches; BENCHMARKS.md holds the recorded figures\n\
+         book    the pages of docs/ as a book in target/book\n\n\
          STEP runs only the steps named. A step whose tool is missing is skipped, and said at the\n\
          end; with CI=true that is a failure for steps of the classes {}.",
         names(suites::TEST),

@@ -20,6 +20,9 @@ pub const TIDY: &[Step] = &[Step::new("tidy", Class::Rust, tidy::run)];
 /// `cargo xtask bench`.
 pub const BENCH: &[Step] = &[Step::new("benches", Class::Rust, benches)];
 
+/// `cargo xtask book`.
+pub const BOOK: &[Step] = &[Step::new("book", Class::Rust, book)];
+
 fn format(workspace: &Workspace) -> Outcome {
     match workspace.component("rustfmt", "fmt") {
         Ok(()) => workspace.cargo(&["fmt", "--all", "--check"]),
@@ -48,6 +51,18 @@ fn doc_tests(workspace: &Workspace) -> Outcome {
 fn docs(workspace: &Workspace) -> Outcome {
     let flags = "--deny warnings --allow rustdoc::private_intra_doc_links";
     workspace.cargo_with(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", flags)])
+}
+
+/// The pages of `docs/` as a book. mdBook is brought by cargo where it is not installed: a few
+/// minutes, once.
+fn book(workspace: &Workspace) -> Outcome {
+    let mdbook = match workspace.tool("mdbook") {
+        Ok(mdbook) => mdbook,
+        Err(why) => return Outcome::Skipped(why),
+    };
+    let outcome = workspace.run(&mdbook, &["build", "docs"]);
+    println!("The book: {}", workspace.root().join("target/book/index.html").display());
+    outcome
 }
 
 fn benches(workspace: &Workspace) -> Outcome {

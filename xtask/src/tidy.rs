@@ -8,6 +8,7 @@ mod crates_are_mapped;
 mod files_are_short;
 mod files_say_what_they_are;
 mod house;
+mod links_lead_somewhere;
 mod no_machine_paths;
 mod nothing_unfinished;
 mod only_cli_prints;
@@ -27,6 +28,7 @@ const RULES: &[Rule] = &[
     crates_are_mapped::check,
     files_are_short::check,
     files_say_what_they_are::check,
+    links_lead_somewhere::check,
     no_machine_paths::check,
     nothing_unfinished::check,
     only_cli_prints::check,

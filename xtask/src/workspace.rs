@@ -67,6 +67,34 @@ impl Workspace {
         ))
     }
 
+    /// A program that cargo can install: the one in PATH, or one of our own in `target/tools`.
+    pub fn tool(&self, name: &str) -> Result<OsString, String> {
+        if self.succeeds(name.into(), &["--version"]) {
+            return Ok(name.into());
+        }
+        let tools = self.root.join("target/tools");
+        let program = tools.join("bin").join(name).into_os_string();
+        if !self.succeeds(program.clone(), &["--version"]) {
+            let root = tools.display().to_string();
+            self.cargo(&["install", "--locked", "--root", &root, name]);
+        }
+        if self.succeeds(program.clone(), &["--version"]) {
+            return Ok(program);
+        }
+        Err(format!("{name} is missing and `cargo install {name}` fails"))
+    }
+
+    /// Runs a program with its output on the terminal.
+    pub fn run(&self, program: &OsString, arguments: &[&str]) -> Outcome {
+        let shown = format!("{} {}", program.display(), arguments.join(" "));
+        println!("{shown}");
+        match self.command(program.clone()).args(arguments).status() {
+            Ok(status) if status.success() => Outcome::Passed,
+            Ok(status) => Outcome::Failed(format!("`{shown}` ended with {status}")),
+            Err(error) => Outcome::Failed(format!("`{shown}` did not start: {error}")),
+        }
+    }
+
     /// What `git` with these arguments writes, or nothing where there is no git or no repository.
     pub fn git(&self, arguments: &[&str]) -> Option<Vec<u8>> {
         let output = self.command("git".into()).args(arguments).stderr(Stdio::null()).output();

@@ -59,6 +59,7 @@ enum Command {
     Explore(commands::explore::ExploreArgs),
     Gen(commands::r#gen::GenArgs),
     Completions(commands::completions::CompletionsArgs),
+    Man(commands::man::ManArgs),
 }
 
 fn main() -> ExitCode {
@@ -87,6 +88,7 @@ fn main() -> ExitCode {
         Command::Report(arguments) => arguments.run(&ui),
         Command::Merge(arguments) => arguments.run(&ui),
         Command::Completions(arguments) => arguments.run(),
+        Command::Man(arguments) => arguments.run(),
     };
     match result {
         Ok(Status::Clean) => ExitCode::SUCCESS,

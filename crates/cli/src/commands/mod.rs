@@ -17,6 +17,7 @@ mod go_sarif;
 mod go_summary;
 mod go_verify;
 mod graphs;
+pub mod man;
 pub mod merge;
 pub mod reduce;
 pub mod replay;
