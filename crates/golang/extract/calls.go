@@ -394,7 +394,7 @@ func (d *Driver) copies(s *State, to Slc, from Value, pos token.Pos) {
 // recovers is recover(): it stops the panic of the call that runs the deferred function.
 func (d *Driver) recovers(s *State, site *ssa.Call) Value {
 	if len(s.frames) >= 2 && s.top().deferred {
-		below := s.frames[len(s.frames)-2]
+		below := s.own(len(s.frames) - 2)
 		if below.mode == "panic" {
 			below.mode = "recovered"
 			return Ifc{types.Typ[types.String], KStr(s.message)}

@@ -19,11 +19,25 @@ type Limits struct {
 	steps  int // instructions in all
 }
 
-// precisions are tried in order until an entry fits.
-var precisions = []Limits{
-	{unroll: 130, states: 8, roots: 140, depth: 24, nodes: 6000, steps: 600_000},
-	{unroll: 12, states: 4, roots: 16, depth: 6, nodes: 6000, steps: 600_000},
-	{unroll: 2, states: 2, roots: 3, depth: 2, nodes: 4000, steps: 400_000},
+// allSteps is how many steps all entries may take together. It keeps a module of a hundred thousand
+// lines below half a minute.
+const allSteps = 8_000_000
+
+// passes are how many steps an entry may take in each attempt to follow it exactly. Most need few;
+// those that do not fit are tried again as long as there are steps left.
+var passes = []int{10_000, 80_000, 640_000, 2_000_000}
+
+// exactly are the limits of an attempt to follow an entry as it is.
+func exactly(steps int) Limits {
+	return Limits{unroll: 130, states: 8, roots: 140, depth: 24, nodes: 5000, steps: steps}
+}
+
+// roughly are limits for what did not fit, tried in order.
+func roughly(steps int) []Limits {
+	return []Limits{
+		{unroll: 12, states: 4, roots: 16, depth: 6, nodes: 3000, steps: steps},
+		{unroll: 2, states: 2, roots: 3, depth: 2, nodes: 2000, steps: steps},
+	}
 }
 
 // Driver turns one entry into nodes by running it: what is known is computed, what other
@@ -99,28 +113,29 @@ func newDriver(world *World, facts *Facts, limits Limits) *Driver {
 	}
 }
 
-// drive runs an entry to a program, again and again until nothing new is learned.
-func drive(world *World, entry *ssa.Function) (*Driver, *Node) {
-	for level, limits := range precisions {
-		facts := newFacts()
-		for round := 0; ; round++ {
-			d := newDriver(world, facts, limits)
-			start := d.start(entry)
-			d.work()
-			if d.full && level+1 < len(precisions) {
-				break
-			}
-			if !d.changed || round >= 40 || d.full {
-				if d.full {
-					d.assume(entry.Pos(), "either", "the entry is too large: what lies beyond "+fmt.Sprint(limits.nodes)+" places is left out")
-				} else if d.changed {
-					d.assume(entry.Pos(), "either", "what goroutines share did not settle")
-				}
-				return d, start
-			}
+// drive runs an entry to a program, again and again until nothing new is learned or there are no
+// steps left.
+func drive(world *World, entry *ssa.Function, limits Limits) (*Driver, *Node) {
+	facts := newFacts()
+	spent := 0
+	for round := 0; ; round++ {
+		d := newDriver(world, facts, limits)
+		d.steps = spent
+		start := d.start(entry)
+		d.work()
+		spent = d.steps
+		if d.full {
+			d.assume(entry.Pos(), "either", "the entry is too large: a part of it is left out")
+			return d, start
+		}
+		if !d.changed {
+			return d, start
+		}
+		if round >= 40 {
+			d.assume(entry.Pos(), "either", "what goroutines share did not settle")
+			return d, start
 		}
 	}
-	return nil, nil
 }
 
 // start is the node of the entry: package variables are initialised, then the function is called.
@@ -333,13 +348,13 @@ func (d *Driver) fresh(s *State, hint, key string) string {
 		}
 		d.names[key] = base
 	}
-	if s.heap[base] == nil {
-		return base
-	}
-	// Names of what cannot be reached any more may be used again.
-	d.key(s)
+	return d.free(s, base)
+}
+
+// free is the first name after a base that nothing has which can still be reached.
+func (d *Driver) free(s *State, base string) string {
 	name := base
-	for n := 2; s.heap[name] != nil; n++ {
+	for n := 2; s.heap[name] != nil && d.isReachable(s, name); n++ {
 		name = fmt.Sprintf("%s_n%d", base, n)
 	}
 	return name

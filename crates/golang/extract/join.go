@@ -21,6 +21,9 @@ type joining struct {
 // channels and locks that differ become parameters. It also tells what the parameters are now.
 func (d *Driver) join(old, now *State, place string) (*State, map[string]*Expr) {
 	out := now.clone()
+	for i := range out.frames {
+		out.own(i)
+	}
 	j := &joining{d, old, now, out, place, map[string]*Expr{}, map[string]string{}}
 	var values []Value
 	olds := old.clone()

@@ -7,8 +7,11 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sort"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"golang.org/x/tools/go/packages"
 	"golang.org/x/tools/go/ssa"
@@ -52,10 +55,76 @@ func extract(options *Options) Answer {
 	program.Build()
 	world := newWorld(program, usable, roots)
 	entries := world.entries(options, &answer)
-	for _, fn := range entries {
-		answer.Entries = append(answer.Entries, world.entry(fn, place))
-	}
+	answer.Entries = world.all(entries, place)
 	return answer
+}
+
+// all turns entries into programs: cheap ones first, the others with what steps are left.
+func (w *World) all(entries []*ssa.Function, place func(token.Pos) Position) []Entry {
+	done := make([]Entry, len(entries))
+	open := make([]int, len(entries))
+	for i := range open {
+		open[i] = i
+	}
+	left := allSteps
+	for _, steps := range passes {
+		if steps*len(open) > left && steps > passes[0] {
+			steps = left / max(len(open), 1)
+			if steps < passes[0] {
+				break
+			}
+		}
+		results := w.attempt(entries, open, exactly(steps), place)
+		var again []int
+		for k, i := range open {
+			left -= results[k].steps
+			done[i] = results[k].entry
+			if results[k].full {
+				again = append(again, i)
+			}
+		}
+		open = again
+	}
+	for _, limits := range roughly(max(2_000, min(200_000, max(left, allSteps/4)/max(2*len(open), 1)))) {
+		results := w.attempt(entries, open, limits, place)
+		var again []int
+		for k, i := range open {
+			done[i] = results[k].entry
+			if results[k].full {
+				again = append(again, i)
+			}
+		}
+		open = again
+	}
+	return done
+}
+
+// attempted is what one attempt at an entry yields.
+type attempted struct {
+	entry Entry
+	steps int
+	full  bool
+}
+
+// attempt extracts some entries, several at a time.
+func (w *World) attempt(entries []*ssa.Function, which []int, limits Limits, place func(token.Pos) Position) []attempted {
+	results := make([]attempted, len(which))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range max(1, min(runtime.GOMAXPROCS(0), len(which))) {
+		world := w.copy()
+		wg.Go(func() {
+			for {
+				k := int(next.Add(1)) - 1
+				if k >= len(which) {
+					return
+				}
+				results[k] = world.entry(entries[which[k]], limits, place)
+			}
+		})
+	}
+	wg.Wait()
+	return results
 }
 
 // selectPackages leaves out what does not compile, and packages whose tests are in another variant.
@@ -169,38 +238,37 @@ func isTest(fn *ssa.Function) bool {
 }
 
 // entry is the program of one function.
-func (w *World) entry(fn *ssa.Function, place func(token.Pos) Position) Entry {
-	name := fn.String()
-	e := Entry{Name: name, Position: place(fn.Pos()), Assumptions: []Assumption{}, Loops: []Loop{}, Positions: []Position{}}
-	d, start, failure := driveSafely(w, fn)
+func (w *World) entry(fn *ssa.Function, limits Limits, place func(token.Pos) Position) attempted {
+	e := Entry{Name: fn.String(), Position: place(fn.Pos()), Assumptions: []Assumption{}, Loops: []Loop{}, Positions: []Position{}}
+	d, failure := w.entrySafely(fn, limits, &e, place)
 	if failure != "" {
 		// A fault of this program must not hide the other entries.
 		p := place(fn.Pos())
-		e.Assumptions = append(e.Assumptions, Assumption{&p, "the entry could not be extracted: " + failure, "under"})
-		e.Text = "main {\n}\n"
-		e.Lines = []int{0, 0}
-		e.Migo = "def main.main():\n"
-		return e
+		e = Entry{Name: e.Name, Position: e.Position, Loops: []Loop{}, Positions: []Position{}, Truncated: true}
+		e.Assumptions = []Assumption{{&p, "the entry could not be extracted: " + failure, "either"}}
+		e.Text, e.Lines, e.Migo = "main {\n}\n", []int{0, 0}, "def main.main():\n"
+		return attempted{entry: e}
 	}
-	simplify(d, start)
-	lower(d, start, &e, place)
-	e.Migo = migo(d, start)
-	d.describe(&e, place)
-	return e
+	return attempted{e, d.steps, d.full}
 }
 
-// driveSafely drives an entry; a fault of the driver is a result.
-func driveSafely(w *World, fn *ssa.Function) (d *Driver, start *Node, failure string) {
+// entrySafely extracts an entry; a fault of this program is a result.
+func (w *World) entrySafely(fn *ssa.Function, limits Limits, e *Entry, place func(token.Pos) Position) (d *Driver, failure string) {
 	defer func() {
 		if r := recover(); r != nil {
-			failure = fmt.Sprint(r)
 			if debugging {
 				panic(r)
 			}
+			failure = fmt.Sprint(r)
 		}
 	}()
-	d, start = drive(w, fn)
-	return d, start, ""
+	d, start := drive(w, fn, limits)
+	e.Truncated = d.full
+	simplify(d, start)
+	lower(d, start, e, place)
+	e.Migo = migo(d, start)
+	d.describe(e, place)
+	return d, ""
 }
 
 // describe adds assumptions, loops and counts.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/pprof"
 	"strings"
 )
 
@@ -64,6 +65,7 @@ type Entry struct {
 	Loops       []Loop       `json:"loops"`
 	Migo        string       `json:"migo"`
 	Operations  Operations   `json:"operations"`
+	Truncated   bool         `json:"truncated"`
 }
 
 // Answer is everything.
@@ -80,7 +82,13 @@ func main() {
 	flag.BoolVar(&options.noTests, "no-tests", false, "leave tests out")
 	flag.StringVar(&options.tags, "tags", "", "build tags")
 	text := flag.Bool("text", false, "print the programs as text, for people")
+	profile := flag.String("cpuprofile", "", "write a profile of this program")
 	flag.Parse()
+	if *profile != "" {
+		if file, err := os.Create(*profile); err == nil && pprof.StartCPUProfile(file) == nil {
+			defer pprof.StopCPUProfile()
+		}
+	}
 	options.patterns = flag.Args()
 	if len(options.patterns) == 0 {
 		options.patterns = []string{"./..."}

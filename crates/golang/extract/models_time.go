@@ -322,7 +322,7 @@ func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 			m.s.top().mode = "exit"
 			return true, false
 		case "Cleanup":
-			bottom := m.s.frames[0]
+			bottom := m.s.own(0)
 			bottom.defers = append([]Deferred{{fn: m.arg(1), pos: m.pos}}, bottom.defers...)
 			m.finish(KNil{})
 			return true, false
@@ -354,12 +354,30 @@ func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 		m.finish(KNil{})
 	case "log.Panic", "log.Panicf", "log.Panicln":
 		return true, d.panics(m.s, "log.Panic", m.pos)
+	case "math/rand.Intn", "math/rand.Int31n", "math/rand.Int63n", "math/rand/v2.IntN", "math/rand/v2.Int64N", "math/rand/v2.Int32N", "math/rand/v2.N",
+		"(*math/rand.Rand).Intn", "(*math/rand/v2.Rand).IntN":
+		return d.draw(m)
 	case "errors.New", "fmt.Errorf":
 		m.finish(Ifc{types.NewPointer(types.Typ[types.String]), d.unknown(m.s, here(m.s.top()), m.site, nil)})
 	default:
 		return false, false
 	}
 	return true, false
+}
+
+// draw chooses a random number from a small known range.
+func (d *Driver) draw(m *modelled) (bool, bool) {
+	n, ok := m.args[len(m.args)-1].(KInt)
+	reg, isCall := m.site.(*ssa.Call)
+	if !ok || !isCall || n < 1 || n > 16 {
+		return false, false
+	}
+	var arms []*Code
+	for i := range n {
+		arms = append(arms, d.fork(m.s, func(t *State) { t.top().regs[reg] = i }))
+	}
+	d.put(&Code{op: opChoose, pos: m.pos, arms: arms})
+	return true, true
 }
 
 // spawnModel starts a goroutine whose function has no source: a model, or a function of the

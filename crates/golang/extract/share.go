@@ -106,77 +106,66 @@ func (d *Driver) scalarName(s *State, hint, key string) string {
 		name = fmt.Sprintf("%s_%d", identifier(hint), d.taken[hint])
 		d.names[full] = name
 	}
-	if s.heap[name] != nil {
-		// The object of this name may still be in use.
-		d.key(s)
-		base := name
-		for n := 2; s.heap[name] != nil; n++ {
-			name = fmt.Sprintf("%s_n%d", base, n)
-		}
-	}
+	// The object of this name may still be in use.
+	name = d.free(s, name)
 	d.rebind(s, name)
 	return name
 }
 
 // rebind makes a variable mean something new: what still uses the old meaning becomes unknown.
 func (d *Driver) rebind(s *State, name string) {
-	for _, f := range s.frames {
-		for r, v := range f.regs {
-			f.regs[r] = unbind(v, name)
+	for i := range s.frames {
+		for r, v := range s.frames[i].regs {
+			if now, changed := unbind(v, name); changed {
+				s.own(i).regs[r] = now
+			}
 		}
-		for i := range f.defers {
-			f.defers[i].args = unbindAll(f.defers[i].args, name)
+		for j := range s.frames[i].defers {
+			if args, changed := unbindAll(s.frames[i].defers[j].args, name); changed {
+				s.own(i).defers[j].args = args
+			}
 		}
-		for i := range f.after {
-			f.after[i].args = unbindAll(f.after[i].args, name)
-		}
-	}
-	for object, o := range s.heap {
-		if o.value != nil {
-			if now := unbind(o.value, name); text(now) != text(o.value) {
-				copied := *o
-				copied.value = now
-				s.heap[object] = &copied
+		for j := range s.frames[i].after {
+			if args, changed := unbindAll(s.frames[i].after[j].args, name); changed {
+				s.own(i).after[j].args = args
 			}
 		}
 	}
-}
-
-func unbindAll(vs []Value, name string) []Value {
-	out := make([]Value, len(vs))
-	for i, v := range vs {
-		out[i] = unbind(v, name)
+	for object, o := range s.heap {
+		if now, changed := unbind(o.value, name); changed {
+			copied := *o
+			copied.value = now
+			s.heap[object] = &copied
+		}
 	}
-	return out
 }
 
-func unbind(v Value, name string) Value {
+func unbindAll(vs []Value, name string) ([]Value, bool) {
+	var out []Value
+	for i, v := range vs {
+		if now, changed := unbind(v, name); changed {
+			if out == nil {
+				out = append([]Value(nil), vs...)
+			}
+			out[i] = now
+		}
+	}
+	return out, out != nil
+}
+
+func unbind(v Value, name string) (Value, bool) {
 	if dyn, ok := v.(Dyn); ok {
 		used := false
 		dyn.expr.each(func(n string) { used = used || n == name })
 		if used {
-			return Sym{"«old " + name + "»"}
+			return Sym{"«old " + name + "»"}, true
 		}
-		return v
+		return v, false
 	}
-	inner := children(v)
-	if len(inner) == 0 {
-		return v
+	if out, changed := unbindAll(children(v), name); changed {
+		return rebuild(v, out), true
 	}
-	changed := false
-	out := make([]Value, len(inner))
-	for i, child := range inner {
-		out[i] = unbind(child, name)
-		if _, was := child.(Dyn); was && !equal(child, out[i]) {
-			changed = true
-		} else if len(children(child)) > 0 && !equal(child, out[i]) {
-			changed = true
-		}
-	}
-	if !changed {
-		return v
-	}
-	return rebuild(v, out)
+	return v, false
 }
 
 // usesVariable tells whether a decoded message depends on what is carried.

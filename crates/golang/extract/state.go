@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"maps"
 	"sort"
+	"strconv"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -62,6 +63,7 @@ type Frame struct {
 	results  Value  // kept while deferred calls run
 	deferred bool   // is this the call of a deferred function?
 	decided  map[*ssa.BasicBlock]bool
+	shared   bool // do other states have it too?
 }
 
 // State is what one goroutine knows at one moment.
@@ -75,20 +77,30 @@ type State struct {
 	root    string
 }
 
-func (s *State) top() *Frame { return s.frames[len(s.frames)-1] }
+func (s *State) top() *Frame { return s.own(len(s.frames) - 1) }
 
-func (s *State) clone() *State {
-	frames := make([]*Frame, len(s.frames))
-	for i, f := range s.frames {
+// own is a frame that may be changed: one that copies of the state share is copied first.
+func (s *State) own(i int) *Frame {
+	f := s.frames[i]
+	if f.shared {
 		copied := *f
 		copied.regs = maps.Clone(f.regs)
 		copied.defers = append([]Deferred(nil), f.defers...)
 		copied.after = append([]After(nil), f.after...)
 		copied.decided = maps.Clone(f.decided)
-		frames[i] = &copied
+		copied.shared = false
+		f = &copied
+		s.frames[i] = f
+	}
+	return f
+}
+
+func (s *State) clone() *State {
+	for _, f := range s.frames {
+		f.shared = true
 	}
 	return &State{
-		frames: frames, heap: maps.Clone(s.heap), escaped: maps.Clone(s.escaped),
+		frames: append([]*Frame(nil), s.frames...), heap: maps.Clone(s.heap), escaped: maps.Clone(s.escaped),
 		facts: maps.Clone(s.facts), multi: s.multi, message: s.message, root: s.root,
 	}
 }
@@ -99,13 +111,14 @@ func (s *State) place() string {
 	return fmt.Sprintf("%s|%d|%s|%d|%d", s.root, top.context, top.mode, top.block.Index, top.pc)
 }
 
-// roots are the values from which everything that still matters can be reached.
+// roots are the values from which everything that still matters can be reached. The visitor may
+// replace them in a state that owns its frames.
 func (d *Driver) roots(s *State, visit func(label string, v Value) Value) {
 	for i, f := range s.frames {
 		live := d.liveAt(f, i == len(s.frames)-1)
 		for _, reg := range live {
 			if v, ok := f.regs[reg]; ok {
-				if w := visit(fmt.Sprintf("%d.%s", i, reg.Name()), v); w != nil {
+				if w := visit(strconv.Itoa(i)+"."+reg.Name(), v); w != nil {
 					f.regs[reg] = w
 				}
 			}
@@ -115,22 +128,14 @@ func (d *Driver) roots(s *State, visit func(label string, v Value) Value) {
 			if w := visit(fmt.Sprintf("%d.d%d", i, j), deferred.fn); w != nil {
 				deferred.fn = w
 			}
-			args := append([]Value(nil), deferred.args...)
-			for k := range args {
-				if w := visit(fmt.Sprintf("%d.d%d.%d", i, j, k), args[k]); w != nil {
-					args[k] = w
-				}
+			if args, changed := visitAll(fmt.Sprintf("%d.d%d.", i, j), deferred.args, visit); changed {
+				deferred.args = args
 			}
-			deferred.args = args
 		}
 		for j := range f.after {
-			args := append([]Value(nil), f.after[j].args...)
-			for k := range args {
-				if w := visit(fmt.Sprintf("%d.a%d.%d", i, j, k), args[k]); w != nil {
-					args[k] = w
-				}
+			if args, changed := visitAll(fmt.Sprintf("%d.a%d.", i, j), f.after[j].args, visit); changed {
+				f.after[j].args = args
 			}
-			f.after[j].args = args
 		}
 		if f.results != nil {
 			if w := visit(fmt.Sprintf("%d.r", i), f.results); w != nil {
@@ -138,6 +143,33 @@ func (d *Driver) roots(s *State, visit func(label string, v Value) Value) {
 			}
 		}
 	}
+}
+
+func visitAll(label string, values []Value, visit func(string, Value) Value) ([]Value, bool) {
+	out, changed := append([]Value(nil), values...), false
+	for k := range out {
+		if w := visit(label+strconv.Itoa(k), out[k]); w != nil {
+			out[k], changed = w, true
+		}
+	}
+	return out, changed
+}
+
+// isReachable tells whether an object can still be reached.
+func (d *Driver) isReachable(s *State, name string) bool {
+	if strings.HasPrefix(name, "g_") {
+		return true
+	}
+	seen := map[string]bool{}
+	nothing := func(string) {}
+	d.roots(s, func(_ string, v Value) Value {
+		s.reach(v, seen, nothing)
+		return nil
+	})
+	for _, global := range s.globals() {
+		s.reach(Ptr{global, ""}, seen, nothing)
+	}
+	return seen[name]
 }
 
 // reach visits every object that can be reached from a value, parents before children.

@@ -176,8 +176,8 @@ func (d *Driver) jump(s *State, to *ssa.BasicBlock) bool {
 	f := s.top()
 	from := f.block
 	loops := d.loopsIn(f.fn)
-	for header, body := range loops.body {
-		if body[from] && !body[to] {
+	for header := range f.decided {
+		if body := loops.body[header]; body[from] && !body[to] {
 			delete(f.decided, header)
 		}
 	}
@@ -265,14 +265,17 @@ func (d *Driver) branch(s *State, i *ssa.If) bool {
 		}
 		return d.jump(s, block.Succs[which(bool(c))])
 	case Dyn:
-		then := d.fork(s, func(t *State) { d.settle(t, i.Cond, c, true); d.arm(t, block.Succs[0]) })
-		otherwise := d.fork(s, func(t *State) { d.settle(t, i.Cond, c, false); d.arm(t, block.Succs[1]) })
+		then := d.fork(s, func(t *State) { d.settle(t, c, true); d.arm(t, block.Succs[0]) })
+		otherwise := d.fork(s, func(t *State) { d.settle(t, c, false); d.arm(t, block.Succs[1]) })
 		d.put(&Code{op: opIf, on: c.expr, pos: pos, arms: []*Code{then, otherwise}})
 		return true
 	}
 	key, negated := conditionKey(condition)
 	if truth, known := s.lookup(key); known {
 		return d.jump(s, block.Succs[which(truth != negated)])
+	}
+	if d.giveUp(s) {
+		return false
 	}
 	for _, header := range exits {
 		d.loops[header] = true
@@ -284,33 +287,24 @@ func (d *Driver) branch(s *State, i *ssa.If) bool {
 }
 
 // settle replaces a computed condition by its outcome.
-func (d *Driver) settle(s *State, reg ssa.Value, condition Dyn, truth bool) {
-	written := text(condition)
-	for _, f := range s.frames {
-		for r, v := range f.regs {
-			if text(v) == written {
-				f.regs[r] = KBool(truth)
-			}
-		}
-	}
-	// x == n with a constant: x is n from here on.
+func (d *Driver) settle(s *State, condition Dyn, truth bool) {
 	e := condition.expr
+	d.replace(s, e, KBool(truth))
+	// x == n with a constant: x is n from here on.
 	if (e.op == "==" && truth || e.op == "!=" && !truth) && e.args[0].op == "var" && e.args[1].op == "int" {
-		d.replace(s, text(Dyn{e.args[0]}), KInt(e.args[1].n))
-	}
-	if e.op == "var" {
-		return
+		d.replace(s, e.args[0], KInt(e.args[1].n))
 	}
 	if e.op == "!" {
-		d.replace(s, text(Dyn{e.args[0]}), KBool(!truth))
+		d.replace(s, e.args[0], KBool(!truth))
 	}
 }
 
-func (d *Driver) replace(s *State, written string, by Value) {
-	for _, f := range s.frames {
-		for r, v := range f.regs {
-			if text(v) == written {
-				f.regs[r] = by
+func (d *Driver) replace(s *State, e *Expr, by Value) {
+	written := e.String()
+	for i := range s.frames {
+		for r, v := range s.frames[i].regs {
+			if dyn, ok := v.(Dyn); ok && (dyn.expr == e || dyn.expr.String() == written) {
+				s.own(i).regs[r] = by
 			}
 		}
 	}
@@ -333,7 +327,11 @@ func (d *Driver) arm(s *State, to *ssa.BasicBlock) {
 // exitsOf lists the headers of loops that the block's branch may leave.
 func (d *Driver) exitsOf(fn *ssa.Function, b *ssa.BasicBlock) []*ssa.BasicBlock {
 	var headers []*ssa.BasicBlock
-	for header, body := range d.loopsIn(fn).body {
+	loops := d.loopsIn(fn)
+	if !loops.all[b] {
+		return nil
+	}
+	for header, body := range loops.body {
 		if !body[b] {
 			continue
 		}
@@ -419,7 +417,7 @@ func (d *Driver) leave(s *State, result Value) bool {
 		f.mode = "left"
 		return d.afterwards(s, after, result)
 	}
-	s.frames = s.frames[:len(s.frames)-1]
+	s.frames = s.frames[: len(s.frames)-1 : len(s.frames)-1]
 	if len(s.frames) == 0 {
 		d.put(&Code{op: opEnd})
 		return true
@@ -484,7 +482,7 @@ func (d *Driver) unwind(s *State) bool {
 		f.after = f.after[:len(f.after)-1]
 		return d.afterwards(s, after, KNil{})
 	}
-	s.frames = s.frames[:len(s.frames)-1]
+	s.frames = s.frames[: len(s.frames)-1 : len(s.frames)-1]
 	if len(s.frames) == 0 {
 		if mode == "panic" {
 			d.put(&Code{op: opPanic, note: s.message, pos: f.block.Instrs[max(0, f.pc-1)].Pos()})

@@ -5,6 +5,7 @@ import (
 	"go/types"
 	"sort"
 	"strings"
+	"sync"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -259,15 +260,15 @@ func write(b *strings.Builder, v Value) {
 	}
 }
 
-var typeNames = map[types.Type]string{}
+var typeNames sync.Map
 
 // typeName names a type; types.TypeString is slow and asked for often.
 func typeName(t types.Type) string {
-	if name, ok := typeNames[t]; ok {
-		return name
+	if name, ok := typeNames.Load(t); ok {
+		return name.(string)
 	}
 	name := types.TypeString(t, nil)
-	typeNames[t] = name
+	typeNames.Store(t, name)
 	return name
 }
 

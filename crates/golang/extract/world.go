@@ -20,15 +20,25 @@ type World struct {
 	loopsOf  map[*ssa.Function]*Loops
 	quiet    map[*ssa.Function]bool
 	invokes  map[*types.Func]bool
+	still    map[*ssa.Function]bool
 	named    []types.Type
 	names    map[token.Pos]string
+}
+
+// copy is the same world for another worker: what is remembered is not shared.
+func (w *World) copy() *World {
+	copied := *w
+	copied.liveness, copied.loopsOf = map[*ssa.Function]*Liveness{}, map[*ssa.Function]*Loops{}
+	copied.quiet, copied.invokes = map[*ssa.Function]bool{}, map[*types.Func]bool{}
+	copied.still = map[*ssa.Function]bool{}
+	return &copied
 }
 
 func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Package) *World {
 	w := &World{
 		program: program, packages: loaded, roots: map[*ssa.Package]bool{},
 		liveness: map[*ssa.Function]*Liveness{}, loopsOf: map[*ssa.Function]*Loops{},
-		quiet: map[*ssa.Function]bool{}, invokes: map[*types.Func]bool{}, names: map[token.Pos]string{},
+		quiet: map[*ssa.Function]bool{}, invokes: map[*types.Func]bool{}, still: map[*ssa.Function]bool{}, names: map[token.Pos]string{},
 	}
 	for _, root := range roots {
 		if root == nil || w.roots[root] {

@@ -36,6 +36,8 @@ struct AnsweredEntry {
     loops: Vec<LoopInfo>,
     migo: String,
     operations: Operations,
+    #[serde(default)]
+    truncated: bool,
 }
 
 /// Reads the helper's answer.
@@ -68,5 +70,6 @@ fn entry(answered: AnsweredEntry) -> Result<Entry, Error> {
         loops: answered.loops,
         migo: answered.migo,
         operations: answered.operations,
+        truncated: answered.truncated,
     })
 }

@@ -24,6 +24,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("compute.go", include_str!("../../extract/compute.go")),
     ("driver.go", include_str!("../../extract/driver.go")),
     ("flow.go", include_str!("../../extract/flow.go")),
+    ("inert.go", include_str!("../../extract/inert.go")),
     ("join.go", include_str!("../../extract/join.go")),
     ("load.go", include_str!("../../extract/load.go")),
     ("loops.go", include_str!("../../extract/loops.go")),

@@ -25,7 +25,7 @@ pub use position::{GoPosition, Positions};
 pub struct ExtractOptions {
     /// Patterns of packages as `go list` understands them; none means `./...`.
     pub packages: Vec<String>,
-    /// Only these functions: `NAME`, `package/path.NAME` or `package/path.(*Type).NAME`. None means
+    /// Only these functions: `NAME`, `NA*`, `package/path.NAME`, `package/path.(*Type).NAME`. None means
     /// every `main` and every test.
     pub entries: Vec<String>,
     /// Leave tests out.
@@ -71,6 +71,8 @@ pub struct Entry {
     pub migo: String,
     /// How many operations of Go's concurrency the entry reaches, and how many are lowered exactly.
     pub operations: Operations,
+    /// Was the entry too large, so that a part of it is missing? Then nothing is sure.
+    pub truncated: bool,
 }
 
 /// How much of what an entry does is in its program.
