@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"hash/maphash"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -21,11 +22,11 @@ type Limits struct {
 
 // allSteps is how many steps all entries may take together. It keeps a module of a hundred thousand
 // lines below half a minute.
-const allSteps = 8_000_000
+const allSteps = 4_000_000
 
 // passes are how many steps an entry may take in each attempt to follow it exactly. Most need few;
 // those that do not fit are tried again as long as there are steps left.
-var passes = []int{10_000, 80_000, 640_000, 2_000_000}
+var passes = []int{10_000, 60_000, 400_000}
 
 // exactly are the limits of an attempt to follow an entry as it is.
 func exactly(steps int) Limits {
@@ -50,7 +51,7 @@ type Driver struct {
 	limits Limits
 
 	nodes     []*Node
-	byKey     map[string]*Node
+	byKey     map[digest]*Node
 	byPlace   map[string][]*Node
 	widened   map[string]*Node
 	todo      []*Node
@@ -104,7 +105,7 @@ func newFacts() *Facts {
 func newDriver(world *World, facts *Facts, limits Limits) *Driver {
 	return &Driver{
 		world: world, facts: facts, limits: limits,
-		byKey: map[string]*Node{}, byPlace: map[string][]*Node{}, widened: map[string]*Node{},
+		byKey: map[digest]*Node{}, byPlace: map[string][]*Node{}, widened: map[string]*Node{},
 		contexts: facts.contexts, kinds: map[string]string{}, keys: map[string]string{},
 		names: facts.names, taken: facts.taken, instances: map[string]int{},
 		usesGlobal: facts.globals, reached: map[token.Pos]bool{}, inexact: map[token.Pos]bool{},
@@ -248,7 +249,7 @@ func (d *Driver) nodeFor(s *State, name string, pos token.Pos) *Node {
 
 // arrive is nodeFor with the values that the node's variables have here.
 func (d *Driver) arrive(s *State, name string, pos token.Pos, limit int) (*Node, map[string]*Expr) {
-	key := d.key(s)
+	key := digested(d.key(s))
 	if node := d.byKey[key]; node != nil {
 		return node, nil
 	}
@@ -262,7 +263,7 @@ func (d *Driver) arrive(s *State, name string, pos token.Pos, limit int) (*Node,
 			s, subst = d.join(nodes[len(nodes)-1].state, s, place)
 		}
 		s.multi = true
-		key = d.key(s)
+		key = digested(d.key(s))
 		if node := d.byKey[key]; node != nil {
 			if d.widened[place] == nil {
 				d.widened[place] = node
@@ -287,6 +288,15 @@ func (d *Driver) arrive(s *State, name string, pos token.Pos, limit int) (*Node,
 	d.nodes = append(d.nodes, node)
 	d.todo = append(d.todo, node)
 	return node, subst
+}
+
+// digest stands for the key of a state, which may be long: 128 bits tell states apart.
+type digest [2]uint64
+
+var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
+func digested(key string) digest {
+	return digest{maphash.String(seeds[0], key), maphash.String(seeds[1], key)}
 }
 
 // assume notes what was not lowered as it is.

@@ -85,7 +85,7 @@ func (w *World) all(entries []*ssa.Function, place func(token.Pos) Position) []E
 		}
 		open = again
 	}
-	for _, limits := range roughly(max(2_000, min(200_000, max(left, allSteps/4)/max(2*len(open), 1)))) {
+	for _, limits := range roughly(max(2_000, min(60_000, max(left, allSteps/4)/max(2*len(open), 1)))) {
 		results := w.attempt(entries, open, limits, place)
 		var again []int
 		for k, i := range open {

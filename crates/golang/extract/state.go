@@ -30,7 +30,7 @@ type Object struct {
 	// Done channels of contexts: those of the ancestors, and whether time may close it.
 	ancestors []Value
 	timed     bool
-	loose     bool // a channel made outside what is followed
+	memory    *remembered
 	from      token.Pos
 }
 
@@ -174,21 +174,77 @@ func (d *Driver) isReachable(s *State, name string) bool {
 
 // reach visits every object that can be reached from a value, parents before children.
 func (s *State) reach(v Value, seen map[string]bool, visit func(name string)) {
-	if name, ok := objectOf(v); ok && !seen[name] {
-		seen[name] = true
-		visit(name)
-		if o := s.heap[name]; o != nil {
-			s.reach(o.value, seen, visit)
-			for _, key := range sortedKeys(o.entries) {
-				s.reach(o.entries[key], seen, visit)
-			}
-			for _, ancestor := range o.ancestors {
-				s.reach(ancestor, seen, visit)
-			}
-		}
+	if name, ok := objectOf(v); ok {
+		s.reachObject(name, seen, visit)
 	}
 	for _, child := range children(v) {
 		s.reach(child, seen, visit)
+	}
+}
+
+func (s *State) reachObject(name string, seen map[string]bool, visit func(name string)) {
+	if seen[name] {
+		return
+	}
+	seen[name] = true
+	visit(name)
+	if o := s.heap[name]; o != nil {
+		for _, other := range o.references() {
+			s.reachObject(other, seen, visit)
+		}
+	}
+}
+
+// remembered is what is computed once of an object. Objects are never changed, so it stays true.
+type remembered struct {
+	of      *Object
+	refs    []string
+	written string
+}
+
+// references lists the objects that an object refers to.
+func (o *Object) references() []string {
+	m := o.remember()
+	return m.refs
+}
+
+func (o *Object) remember() *remembered {
+	if o.memory != nil && o.memory.of == o {
+		return o.memory
+	}
+	m := &remembered{of: o}
+	collectReferences(o.value, &m.refs)
+	for _, key := range sortedKeys(o.entries) {
+		collectReferences(o.entries[key], &m.refs)
+	}
+	for _, ancestor := range o.ancestors {
+		collectReferences(ancestor, &m.refs)
+	}
+	var b strings.Builder
+	if o.kind == "memory" || o.kind == "timer" {
+		b.WriteString("=")
+		write(&b, o.value)
+	}
+	if o.kind == "map" {
+		if o.blurred {
+			b.WriteString("~")
+		}
+		for _, key := range sortedKeys(o.entries) {
+			b.WriteString("[" + key + "]")
+			write(&b, o.entries[key])
+		}
+	}
+	m.written = b.String()
+	o.memory = m
+	return m
+}
+
+func collectReferences(v Value, refs *[]string) {
+	if name, ok := objectOf(v); ok {
+		*refs = append(*refs, name)
+	}
+	for _, child := range children(v) {
+		collectReferences(child, refs)
 	}
 }
 
@@ -241,30 +297,23 @@ func (d *Driver) key(s *State) string {
 		if s.escaped[name] {
 			b.WriteString("!")
 		}
-		if o.kind == "memory" || o.kind == "timer" {
-			b.WriteString("=")
-			write(&b, o.value)
-		}
-		if o.kind == "map" {
-			if o.blurred {
-				b.WriteString("~")
-			}
-			for _, key := range sortedKeys(o.entries) {
-				b.WriteString("[" + key + "]")
-				write(&b, o.entries[key])
-			}
-		}
+		b.WriteString(o.remember().written)
 	}
 	written := b.String()
-	d.steps += len(written) / 100
+	d.steps += len(written) / 50
 	for name := range s.heap {
 		if !seen[name] && !strings.HasPrefix(name, "g_") {
 			delete(s.heap, name)
 			delete(s.escaped, name)
 		}
 	}
+	if len(s.facts) == 0 {
+		return written
+	}
+	tokens := map[string]bool{}
+	eachUnknown(written, func(token string) bool { tokens[token] = true; return true })
 	for _, fact := range sortedKeys(s.facts) {
-		if mentioned(fact, written) {
+		if eachUnknown(fact, func(token string) bool { return tokens[token] }) {
 			fmt.Fprintf(&b, "\n%s:%t", fact, s.facts[fact])
 		} else {
 			delete(s.facts, fact)
@@ -273,19 +322,18 @@ func (d *Driver) key(s *State) string {
 	return b.String()
 }
 
-// mentioned tells whether every unknown in a fact still occurs.
-func mentioned(fact, written string) bool {
-	rest := fact
+// eachUnknown visits the unknowns in a text, as long as the visitor wants to go on.
+func eachUnknown(written string, visit func(string) bool) bool {
 	for {
-		i := strings.Index(rest, "«")
+		i := strings.Index(written, "«")
 		if i < 0 {
 			return true
 		}
-		j := strings.Index(rest, "»")
-		if !strings.Contains(written, rest[i:j+len("»")]) {
-			return false
+		j := strings.Index(written[i:], "»")
+		if j < 0 || !visit(written[i:i+j]) {
+			return j < 0
 		}
-		rest = rest[j+len("»"):]
+		written = written[i+j+len("»"):]
 	}
 }
 
