@@ -153,7 +153,7 @@ func (d *Driver) callRecursive(s *State, site ssa.Instruction, target Target, bi
 	if reg, ok := site.(*ssa.Call); ok && !deferred {
 		result := d.unknown(s, here(s.top()), reg, reg.Type())
 		if mayHoldConcurrency(reg.Type(), 3) {
-			d.assume(pos, "under", "the channels or locks that a recursive call returns are not followed")
+			d.assume(pos, "either", "the channels or locks that a recursive call returns are not followed")
 		}
 		s.top().regs[reg] = result
 	}
@@ -195,7 +195,7 @@ func (d *Driver) callUnknown(s *State, site ssa.Instruction, call *ssa.CallCommo
 	}
 	quiet := call != nil && !call.IsInvoke() && len(args) == 0 && results != nil && !mayHoldConcurrency(results, 3) && false
 	if !quiet {
-		d.assume(pos, "under", "the function called here is not known: what it does is left out")
+		d.assume(pos, "either", "the function called here is not known: what it does is left out")
 	}
 	d.disturb(s, args)
 	d.escape(s, Tup{args})
@@ -207,7 +207,7 @@ func (d *Driver) callUnknown(s *State, site ssa.Instruction, call *ssa.CallCommo
 func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, bind []Value, pos token.Pos, finish func(Value)) bool {
 	for _, arg := range target.args {
 		if clo, ok := arg.(Clo); ok && d.world.communicates(clo.fn, map[*ssa.Function]bool{}) {
-			d.assume(pos, "under", "a function is handed to "+target.fn.String()+", which is not read: its calls are left out")
+			d.assume(pos, "either", "a function is handed to "+target.fn.String()+", which is not read: its calls are left out")
 			d.escape(s, arg)
 		}
 	}
@@ -224,7 +224,7 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, bind
 		d.disturb(s, target.args)
 	}
 	if mayHoldChannel(t) {
-		d.assume(pos, "under", "the channel that "+target.fn.String()+" returns is not followed")
+		d.assume(pos, "either", "the channel that "+target.fn.String()+" returns is not followed")
 	}
 	finish(d.unknown(s, here(s.top()), site, t))
 	return false
@@ -290,7 +290,7 @@ func (d *Driver) builtin(s *State, site *ssa.Call, name string, args []Value, po
 		d.operation(pos)
 		to := d.endOf(s, args[0])
 		if to.unknown || to.timer {
-			d.assume(pos, "under", "the channel is not known: this close is left out")
+			d.assume(pos, "either", "the channel is not known: this close is left out")
 			return false
 		}
 		if to.object != nil {

@@ -40,7 +40,7 @@ func (d *Driver) indexAddress(s *State, i *ssa.IndexAddr) Value {
 		}
 	}
 	if holdsConcurrency(element) {
-		d.assume(i.Pos(), "under", "an element of a slice that is not known: operations on it are left out")
+		d.assume(i.Pos(), "either", "an element of a slice that is not known: operations on it are left out")
 	}
 	return d.unknown(s, here(s.top()), i, i.Type())
 }
@@ -61,7 +61,7 @@ func (d *Driver) someElement(s *State, object, path string, low, n int, element 
 				return Model{"oneof", []Value{Slc{object, path, low, n, n}}}
 			}
 		}
-		d.assume(i.Pos(), "under", "the index is not known: operations on this element are left out")
+		d.assume(i.Pos(), "either", "the index is not known: operations on this element are left out")
 	}
 	return d.unknown(s, here(s.top()), i, i.Type())
 }
@@ -77,7 +77,7 @@ func (d *Driver) makeSlice(s *State, i *ssa.MakeSlice) Value {
 	element := i.Type().Underlying().(*types.Slice).Elem()
 	if !ok1 || n > largest || n < 0 {
 		if holdsConcurrency(element) {
-			d.assume(i.Pos(), "under", "a slice whose length is not known: what it holds is not followed")
+			d.assume(i.Pos(), "either", "a slice whose length is not known: what it holds is not followed")
 		}
 		return d.unknown(s, here(s.top()), i, i.Type())
 	}
@@ -159,7 +159,7 @@ func (d *Driver) appends(s *State, site ssa.Value, args []Value) Value {
 	}
 	if !known || len(old)+len(more) > largest {
 		if isSlice && holdsConcurrency(t.Elem()) {
-			d.assume(site.Pos(), "under", "a slice that grows without a known bound: what it holds is not followed")
+			d.assume(site.Pos(), "either", "a slice that grows without a known bound: what it holds is not followed")
 		}
 		return d.unknown(s, here(s.top()), site, site.Type())
 	}
@@ -190,7 +190,7 @@ func (d *Driver) mapUpdate(s *State, of, key, value Value, pos token.Pos) {
 	p, ok := of.(Ptr)
 	if !ok || s.heap[p.object] == nil {
 		if containsConcurrency(s, value) {
-			d.assume(pos, "under", "a channel or lock is put into a map that is not followed")
+			d.assume(pos, "either", "a channel or lock is put into a map that is not followed")
 		}
 		return
 	}
@@ -205,7 +205,7 @@ func (d *Driver) mapUpdate(s *State, of, key, value Value, pos token.Pos) {
 	}
 	if !isConstant(key) || len(copied.entries) > 32 || d.facts.shared[p.object+"/map"] {
 		if containsConcurrency(s, value) || mapHoldsConcurrency(copied.typ) {
-			d.assume(pos, "under", "an entry of a map whose key is not known, or that goroutines share, is not followed")
+			d.assume(pos, "either", "an entry of a map whose key is not known, or that goroutines share, is not followed")
 		}
 		copied.blurred = true
 		s.heap[p.object] = &copied
@@ -261,7 +261,7 @@ func (d *Driver) lookup(s *State, i *ssa.Lookup) Value {
 		}
 	}
 	if holdsConcurrency(m.Elem()) {
-		d.assume(i.Pos(), "under", "an entry of a map that is not known: operations on it are left out")
+		d.assume(i.Pos(), "either", "an entry of a map that is not known: operations on it are left out")
 	}
 	return d.unknown(s, here(s.top()), i, i.Type())
 }

@@ -47,7 +47,7 @@ func (d *Driver) message(s *State, to end, v Value, pos token.Pos) *Expr {
 	d.escape(s, v)
 	expr, ok := messages.encode(d, s, v)
 	if messages.lost {
-		d.assume(pos, "under", "the message holds several channels or locks: only one of them is followed")
+		d.assume(pos, "either", "the message holds several channels or locks: only one of them is followed")
 	}
 	if !ok && expr != nil {
 		// A number that is not known: receivers must not rely on any.
@@ -55,7 +55,7 @@ func (d *Driver) message(s *State, to end, v Value, pos token.Pos) *Expr {
 		return expr
 	}
 	if expr == nil {
-		d.assume(pos, "under", "the lock in this message is not known")
+		d.assume(pos, "either", "the lock in this message is not known")
 		d.blur(messages)
 		return &Expr{op: "unit"}
 	}
@@ -67,7 +67,7 @@ func (d *Driver) blur(m *Messages) {
 	count := 0
 	shape := fillHoles(m.shape, &count, -1)
 	if !equal(shape, m.shape) {
-		m.shape = shape
+		m.set(shape)
 		d.changed = true
 	}
 }
@@ -77,7 +77,7 @@ func (d *Driver) send(s *State, i *ssa.Send) bool {
 	to := d.endOf(s, d.value(s, i.Chan))
 	v := d.value(s, i.X)
 	if to.unknown || to.timer {
-		d.assume(i.Pos(), "under", "the channel is not known: this send is taken as done")
+		d.assume(i.Pos(), "either", "the channel is not known: this send is taken as done")
 		if containsConcurrency(s, v) {
 			d.escape(s, v)
 		}
@@ -122,7 +122,7 @@ func (d *Driver) receive(s *State, i *ssa.UnOp) bool {
 	key := here(f) + fmt.Sprintf("%p", i)
 	if from.timer || from.unknown {
 		if from.unknown {
-			d.assume(i.Pos(), "under", "the channel is not known: this receive is taken as done")
+			d.assume(i.Pos(), "either", "the channel is not known: this receive is taken as done")
 		}
 		d.fire(s, channel)
 		var ok Value = KBool(true)
@@ -304,7 +304,7 @@ func (d *Driver) spawnCall(s *State, call *ssa.CallCommon, fn Value, args []Valu
 			d.spawnModel(s, call, model, target, args, after, pos)
 			return
 		}
-		d.assume(pos, "under", "a goroutine whose function is not known is left out")
+		d.assume(pos, "either", "a goroutine whose function is not known is left out")
 		return
 	}
 	child := s.clone()

@@ -105,11 +105,12 @@ func baseName(t types.Type) string {
 }
 
 func (d *Driver) newObject(s *State, hint, key string, t types.Type, pos token.Pos) Value {
-	name := d.fresh(s, hint, key)
+	// Memory is no variable of the program: its names are apart.
+	name := d.fresh(s, "o_"+hint, key)
 	// The name is taken before the locks inside ask for theirs.
 	object := &Object{kind: "memory", typ: t, multi: d.repeats(s)}
 	s.heap[name] = object
-	value := d.zero(s, t, name, pos, 0)
+	value := d.zero(s, t, strings.TrimPrefix(name, "o_"), pos, 0)
 	s.heap[name] = &Object{kind: "memory", typ: t, value: value, multi: object.multi}
 	return Ptr{name, ""}
 }
@@ -145,7 +146,7 @@ func (d *Driver) zero(s *State, t types.Type, hint string, pos token.Pos, depth 
 	case *types.Array:
 		if u.Len() > 256 {
 			if holdsConcurrency(u.Elem()) {
-				d.assume(pos, "under", "a large array of locks or channels is not followed")
+				d.assume(pos, "either", "a large array of locks or channels is not followed")
 			}
 			return Sym{"«array»"}
 		}
@@ -302,7 +303,7 @@ func (d *Driver) store(s *State, address, v Value, pos token.Pos) {
 	p, ok := address.(Ptr)
 	if !ok {
 		if containsConcurrency(s, v) {
-			d.assume(pos, "under", "a channel or lock is stored where it cannot be followed")
+			d.assume(pos, "either", "a channel or lock is stored where it cannot be followed")
 		}
 		return
 	}
@@ -321,7 +322,7 @@ func (d *Driver) storeAt(s *State, object, path string, old, v Value, pos token.
 	switch before := old.(type) {
 	case Any:
 		if containsConcurrency(s, v) {
-			d.assume(pos, "under", "what goroutines store here is not followed")
+			d.assume(pos, "either", "what goroutines store here is not followed")
 		}
 		d.escape(s, v)
 		return

@@ -12,12 +12,13 @@ import (
 
 // Limits say how far the driver follows what it knows before it generalises.
 type Limits struct {
-	unroll int // rounds of a loop whose end is known
-	states int // different states at one place otherwise
-	roots  int // different states in which one function is started as a goroutine
-	depth  int // calls of one function inside each other
-	nodes  int // functions of the program
-	steps  int // instructions in all
+	unroll int  // rounds of a loop whose end is known
+	states int  // different states at one place otherwise
+	roots  int  // different states in which one function is started as a goroutine
+	depth  int  // calls of one function inside each other
+	nodes  int  // functions of the program
+	steps  int  // instructions in all
+	skip   bool // go past branches that only compute plain data
 }
 
 // allSteps is how many steps all entries may take together. It keeps a module of a hundred thousand
@@ -36,8 +37,8 @@ func exactly(steps int) Limits {
 // roughly are limits for what did not fit, tried in order.
 func roughly(steps int) []Limits {
 	return []Limits{
-		{unroll: 12, states: 4, roots: 16, depth: 6, nodes: 3000, steps: steps},
-		{unroll: 2, states: 2, roots: 3, depth: 2, nodes: 2000, steps: steps},
+		{unroll: 60, states: 6, roots: 60, depth: 12, nodes: 4000, steps: steps, skip: true},
+		{unroll: 3, states: 2, roots: 4, depth: 3, nodes: 2000, steps: steps, skip: true},
 	}
 }
 
@@ -141,12 +142,12 @@ func drive(world *World, entry *ssa.Function, limits Limits) (*Driver, *Node) {
 
 // start is the node of the entry: package variables are initialised, then the function is called.
 func (d *Driver) start(entry *ssa.Function) *Node {
-	s := &State{heap: map[string]*Object{}, escaped: map[string]bool{}, facts: map[string]bool{}, root: "main"}
+	s := &State{heap: map[string]*Object{}, escaped: map[string]bool{}, facts: map[string]bool{}, root: "main", known: d.facts}
 	args := make([]Value, len(entry.Params))
 	for i, param := range entry.Params {
 		args[i] = d.unknown(s, "entry", param, param.Type())
 		if mayHoldConcurrency(param.Type(), 3) && !isTesting(param.Type()) && !isContext(param.Type()) {
-			d.assume(entry.Pos(), "under", "the parameter "+param.Name()+" comes from outside: nothing is known about it")
+			d.assume(entry.Pos(), "either", "the parameter "+param.Name()+" comes from outside: nothing is known about it")
 		}
 	}
 	s.frames = []*Frame{d.frame(entry, args, nil, nil, d.context(0, entry, "entry"))}

@@ -229,7 +229,7 @@ func (w *writer) block(c *Code, env names, depth int) {
 // goes continues in a node: its code when nobody else needs it, else a call.
 func (w *writer) goes(c *Code, env names, depth int) {
 	node := c.node
-	if node.uses == 1 && depth < deepest {
+	if (node.uses == 1 || node.code.op == opEnd) && depth < deepest {
 		inner := names{}
 		for _, param := range node.params {
 			expr := variable(param)

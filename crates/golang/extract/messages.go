@@ -14,6 +14,9 @@ type Messages struct {
 	shape Value     // nil before the first message
 	key   string
 	lost  bool // two holes were needed: the second part of messages is not known
+	// The objects in the shape, and the shape they were listed from.
+	names           []string
+	listed, version int
 }
 
 func (d *Driver) messages(key string) *Messages {
@@ -32,6 +35,40 @@ func (m *Messages) find() *Messages {
 	return m
 }
 
+// objects lists the objects that messages are known to hold.
+func (m *Messages) objects() []string {
+	if m.listed != m.version {
+		m.names = nil
+		collectKnown(m.shape, &m.names)
+		m.listed = m.version
+	}
+	return m.names
+}
+
+// set replaces the shape.
+func (m *Messages) set(shape Value) {
+	m.shape = shape
+	m.version++
+}
+
+func collectKnown(v Value, names *[]string) {
+	name := ""
+	switch v := v.(type) {
+	case Known:
+		name = v.object
+	case Hole:
+		name = v.object
+	case Box:
+		name = v.object
+	}
+	if name != "" {
+		*names = append(*names, name)
+	}
+	for _, child := range children(v) {
+		collectKnown(child, names)
+	}
+}
+
 // unite makes two origins one: a variable may hold channels of both.
 func (d *Driver) unite(a, b string) {
 	m, n := d.messages(a), d.messages(b)
@@ -41,9 +78,9 @@ func (d *Driver) unite(a, b string) {
 	n.same = m
 	if n.shape != nil {
 		if m.shape == nil {
-			m.shape = n.shape
+			m.set(n.shape)
 		} else {
-			m.shape = oneHole(m, d.joinShapes(m.shape, n.shape))
+			m.set(oneHole(m, d.joinShapes(m.shape, n.shape)))
 		}
 	}
 	d.changed = true
@@ -62,7 +99,7 @@ func (m *Messages) join(d *Driver, s *State, v Value, t types.Type) {
 	}
 	shape = oneHole(m, shape)
 	if m.shape == nil || !equal(shape, m.shape) {
-		m.shape = shape
+		m.set(shape)
 		d.changed = true
 	}
 }
@@ -85,7 +122,11 @@ func (d *Driver) shapeOf(s *State, v Value, depth int) Value {
 		if o == nil || o.kind == "timer" || o.kind == "cell" {
 			return Sym{"?"}
 		}
-		return Hole{kind: o.kind, key: o.key}
+		hole := Hole{kind: o.kind, key: o.key}
+		if !o.multi {
+			hole.object = v.object
+		}
+		return hole
 	case Ptr:
 		o := s.heap[v.object]
 		if o == nil || o.kind != "memory" {
@@ -129,10 +170,25 @@ func (d *Driver) joinShapes(a, b Value) Value {
 			if x.kind == "chan" {
 				d.unite(x.key, y.key)
 			}
+			if x.object != y.object {
+				x.object = ""
+			}
+			return x
+		}
+		if y, ok := b.(Known); ok {
+			if x.object == y.object {
+				return y
+			}
+			x.object = ""
 			return x
 		}
 		if isNil(b) && x.kind == "chan" {
+			x.object = ""
 			return x
+		}
+	case Known:
+		if y, ok := b.(Hole); ok {
+			return d.joinShapes(y, x)
 		}
 	case Box:
 		if isNil(b) {
@@ -198,17 +254,18 @@ func scalarKind(v Value) string {
 	return ""
 }
 
-// oneHole keeps one hole: a channel or lock before a number, the first before the others.
+// oneHole keeps one hole: a channel or lock before a number, the first before the others. What is
+// always the same object needs none.
 func oneHole(m *Messages, shape Value) Value {
 	var holes []Hole
 	collectHoles(shape, &holes)
 	if len(holes) <= 1 {
 		return shape
 	}
-	keep := 0
+	keep := -1
 	objects := 0
 	for i, hole := range holes {
-		if scalarKind(hole) == "" {
+		if scalarKind(hole) == "" && hole.object == "" {
 			if objects == 0 {
 				keep = i
 			}
@@ -217,6 +274,11 @@ func oneHole(m *Messages, shape Value) Value {
 	}
 	if objects > 1 {
 		m.lost = true
+	}
+	for i, hole := range holes {
+		if keep < 0 && scalarKind(hole) != "" {
+			keep = i
+		}
 	}
 	count := 0
 	return fillHoles(shape, &count, keep)
@@ -232,9 +294,12 @@ func collectHoles(v Value, holes *[]Hole) {
 }
 
 func fillHoles(v Value, count *int, keep int) Value {
-	if _, ok := v.(Hole); ok {
+	if hole, ok := v.(Hole); ok {
 		*count++
 		if *count-1 != keep {
+			if hole.object != "" {
+				return Known{hole.object}
+			}
 			return Sym{"?"}
 		}
 		return v
@@ -346,6 +411,11 @@ func (m *Messages) decode(d *Driver, s *State, name, key string, t types.Type) V
 func (d *Driver) decodeShape(s *State, shape Value, name, key, path string, t types.Type) Value {
 	switch sh := shape.(type) {
 	case Sym:
+		return d.unknown(s, key+path, nil, t)
+	case Known:
+		if s.heap[sh.object] != nil {
+			return Ref{sh.object}
+		}
 		return d.unknown(s, key+path, nil, t)
 	case Hole:
 		switch sh.kind {

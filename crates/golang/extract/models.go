@@ -104,7 +104,7 @@ func (d *Driver) lockModels(m *modelled) (bool, bool) {
 	d.operation(m.pos)
 	lock, ok := d.lockAt(m.s, m.arg(0))
 	if !ok {
-		d.assume(m.pos, "under", "the lock is not known: this "+op+" is left out")
+		d.assume(m.pos, "either", "the lock is not known: this "+op+" is left out")
 	} else {
 		d.put(&Code{op: opSync, note: op, on: lock, pos: m.pos})
 	}
@@ -122,7 +122,7 @@ func (d *Driver) tryLock(m *modelled) bool {
 	lock, ok := d.lockAt(m.s, m.arg(0))
 	reg, isCall := m.site.(*ssa.Call)
 	if !ok || !isCall {
-		d.assume(m.pos, "under", "the lock is not known: this "+op+" is left out")
+		d.assume(m.pos, "either", "the lock is not known: this "+op+" is left out")
 		m.finish(d.unknown(m.s, here(m.s.top()), m.site, nil))
 		return false
 	}
@@ -146,7 +146,7 @@ func (d *Driver) waitGroupModels(m *modelled) (bool, bool) {
 	m.finish(KNil{})
 	group, ok := d.lockAt(m.s, m.arg(0))
 	if !ok {
-		d.assume(m.pos, "under", "the wait group is not known: this operation is left out")
+		d.assume(m.pos, "either", "the wait group is not known: this operation is left out")
 		if strings.HasSuffix(m.name, "Go") {
 			d.spawnCall(m.s, nil, m.arg(1), nil, nil, m.pos, m.site)
 		}
@@ -274,7 +274,7 @@ func (d *Driver) later(s *State, f Value, after []After, pos token.Pos) {
 		s.frames = append(s.frames, d.outside(s, after, Deferred{fn: f, pos: pos}))
 		return
 	}
-	d.assume(pos, "under", "the function called here is not known: what it does is left out")
+	d.assume(pos, "either", "the function called here is not known: what it does is left out")
 	if len(after) > 0 {
 		s.frames = append(s.frames, d.outside(s, after))
 	}
@@ -324,13 +324,13 @@ func (d *Driver) condModels(m *modelled) (bool, bool) {
 		agg, _ = partOf(m.s.heap[p.object].value, p.path).(Agg)
 	}
 	if len(agg.elems) < 3 {
-		d.assume(m.pos, "under", "this sync.Cond is not known: the operation is left out")
+		d.assume(m.pos, "either", "this sync.Cond is not known: the operation is left out")
 		return true, false
 	}
 	channel, ok1 := agg.elems[0].(Ref)
 	cell, ok2 := agg.elems[2].(Ref)
 	if !ok1 || !ok2 {
-		d.assume(m.pos, "under", "this sync.Cond is not known: the operation is left out")
+		d.assume(m.pos, "either", "this sync.Cond is not known: the operation is left out")
 		return true, false
 	}
 	switch m.name {
@@ -382,7 +382,7 @@ func (d *Driver) lockerOp(s *State, locker Value, op string, pos token.Pos) {
 			}
 		}
 	}
-	d.assume(pos, "under", "the lock is not known: this "+op+" is left out")
+	d.assume(pos, "either", "the lock is not known: this "+op+" is left out")
 }
 
 // condType is the type sync.Cond.

@@ -104,7 +104,7 @@ func (d *Driver) contextModels(m *modelled) (bool, bool) {
 		return true, d.contextErr(m.s, m.site, m.arg(0), m.pos, m.finish)
 	case "context.AfterFunc":
 		d.operation(m.pos)
-		d.assume(m.pos, "under", "what runs after a context ends is left out")
+		d.assume(m.pos, "either", "what runs after a context ends is left out")
 		m.finish(d.unknown(m.s, here(m.s.top()), m.site, m.fn.Signature.Results().At(0).Type()))
 	default:
 		return false, false
@@ -184,7 +184,7 @@ func (d *Driver) callModel(s *State, model Model, args []Value, pos token.Pos, f
 		finish(KNil{})
 		return d.once(&modelled{s: s, site: deferredSite, pos: pos, finish: finish}, model.args[0], model.args[1])
 	}
-	d.assume(pos, "under", "a call that is not known is left out")
+	d.assume(pos, "either", "a call that is not known is left out")
 	finish(KNil{})
 	return false
 }
@@ -193,7 +193,7 @@ func (d *Driver) cancel(model Model, pos token.Pos) {
 	done, ok1 := model.args[0].(Ref)
 	cell, ok2 := model.args[1].(Ref)
 	if !ok1 || !ok2 {
-		d.assume(pos, "under", "the context cancelled here is not known")
+		d.assume(pos, "either", "the context cancelled here is not known")
 		return
 	}
 	d.put(&Code{op: opCloseOnce, on: variable(done.object), expr: variable(cell.object), pos: pos})
@@ -250,7 +250,7 @@ func (d *Driver) errgroupModels(m *modelled) (bool, bool) {
 		p, _ := m.arg(0).(Ptr)
 		wait, ok := d.lockAt(m.s, Ptr{p.object, p.path + "/0"})
 		if !ok {
-			d.assume(m.pos, "under", "the group is not known: this wait is left out")
+			d.assume(m.pos, "either", "the group is not known: this wait is left out")
 		} else {
 			d.put(&Code{op: opSync, note: "wait", on: wait, pos: m.pos})
 			if cancel, ok := partOf(m.s.heap[p.object].value, p.path+"/1").(Model); ok {
@@ -274,7 +274,7 @@ func (d *Driver) errgroupGo(m *modelled) {
 	p, _ := m.arg(0).(Ptr)
 	wait, ok := d.lockAt(m.s, Ptr{p.object, p.path + "/0"})
 	if !ok {
-		d.assume(m.pos, "under", "the group is not known: its wait does not count this goroutine")
+		d.assume(m.pos, "either", "the group is not known: its wait does not count this goroutine")
 		d.spawnCall(m.s, nil, m.arg(1), nil, nil, m.pos, m.site)
 		return
 	}
@@ -341,7 +341,7 @@ func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 			m.s.frames = append(m.s.frames, frame)
 			return true, false
 		}
-		d.assume(m.pos, "under", "the subtest is not known: it is left out")
+		d.assume(m.pos, "either", "the subtest is not known: it is left out")
 	case "(*testing.T).Parallel", "runtime.Gosched", "runtime.GC":
 		m.finish(KNil{})
 	case "runtime.Goexit":

@@ -54,7 +54,7 @@ func (d *Driver) cells(s *State, object, path string, v Value, t types.Type, mar
 		d.abstract(place)
 		return Any{}
 	}
-	cell := d.fresh(s, "cell_"+object+strings.ReplaceAll(path, "/", "_"), "cell "+place)
+	cell := d.fresh(s, "cell_"+strings.TrimPrefix(object, "o_")+strings.ReplaceAll(path, "/", "_"), "cell "+place)
 	s.heap[cell] = &Object{kind: "cell", key: place, typ: t, multi: s.multiple(object)}
 	s.escaped[cell] = true
 	d.kinds[cell], d.keys[cell] = "chan", place
@@ -88,7 +88,7 @@ func (d *Driver) writeCell(s *State, cell string, v Value, pos token.Pos) {
 	expr, ok := messages.encode(d, s, v)
 	if _, unknown := v.(Sym); unknown || !ok {
 		if containsConcurrency(s, v) {
-			d.assume(pos, "under", "what goroutines store here is not followed")
+			d.assume(pos, "either", "what goroutines store here is not followed")
 		}
 		d.abstract(o.key)
 		return

@@ -75,6 +75,7 @@ type State struct {
 	multi   bool // in something that may be repeated without bound
 	message string
 	root    string
+	known   *Facts
 }
 
 func (s *State) top() *Frame { return s.own(len(s.frames) - 1) }
@@ -101,7 +102,7 @@ func (s *State) clone() *State {
 	}
 	return &State{
 		frames: append([]*Frame(nil), s.frames...), heap: maps.Clone(s.heap), escaped: maps.Clone(s.escaped),
-		facts: maps.Clone(s.facts), multi: s.multi, message: s.message, root: s.root,
+		facts: maps.Clone(s.facts), multi: s.multi, message: s.message, root: s.root, known: s.known,
 	}
 }
 
@@ -188,9 +189,19 @@ func (s *State) reachObject(name string, seen map[string]bool, visit func(name s
 	}
 	seen[name] = true
 	visit(name)
-	if o := s.heap[name]; o != nil {
-		for _, other := range o.references() {
-			s.reachObject(other, seen, visit)
+	o := s.heap[name]
+	if o == nil {
+		return
+	}
+	for _, other := range o.references() {
+		s.reachObject(other, seen, visit)
+	}
+	// What is always sent on a channel can be had from it.
+	if messages := s.known.messages[o.key]; messages != nil && (o.kind == "chan" || o.kind == "cell") {
+		for _, other := range messages.find().objects() {
+			if s.heap[other] != nil {
+				s.reachObject(other, seen, visit)
+			}
 		}
 	}
 }

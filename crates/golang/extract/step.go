@@ -274,7 +274,7 @@ func (d *Driver) branch(s *State, i *ssa.If) bool {
 	if truth, known := s.lookup(key); known {
 		return d.jump(s, block.Succs[which(truth != negated)])
 	}
-	if d.giveUp(s) {
+	if d.giveUp(s) || d.skip(s, block) {
 		return false
 	}
 	for _, header := range exits {

@@ -56,8 +56,11 @@ type (
 	Tup struct{ elems []Value }
 	// Any stands in memory for what other goroutines change in ways that are not followed.
 	Any struct{}
-	// Hole is the part of a message that is carried when the program runs.
-	Hole struct{ kind, key string }
+	// Hole is the part of a message that is carried when the program runs. If it is the same object
+	// in all messages, and the only one of its name, that is remembered.
+	Hole struct{ kind, key, object string }
+	// Known is a part of a message that is always the same object.
+	Known struct{ object string }
 	// Box is a message's copy of an object that is reached through a pointer.
 	Box struct {
 		object, path string
@@ -247,7 +250,9 @@ func write(b *strings.Builder, v Value) {
 	case Any:
 		b.WriteString("any")
 	case Hole:
-		b.WriteString("hole " + v.kind + " " + v.key)
+		b.WriteString("hole " + v.kind + " " + v.key + " " + v.object)
+	case Known:
+		b.WriteString("known " + v.object)
 	case Box:
 		b.WriteString("box " + v.object + v.path + "(")
 		write(b, v.content)

@@ -21,6 +21,9 @@ type World struct {
 	quiet    map[*ssa.Function]bool
 	invokes  map[*types.Func]bool
 	still    map[*ssa.Function]bool
+	mentions map[*ssa.Function]*Mentions
+	methods  map[*types.Func][]*ssa.Function
+	regions  map[*ssa.BasicBlock]*Region
 	named    []types.Type
 	names    map[token.Pos]string
 }
@@ -30,7 +33,8 @@ func (w *World) copy() *World {
 	copied := *w
 	copied.liveness, copied.loopsOf = map[*ssa.Function]*Liveness{}, map[*ssa.Function]*Loops{}
 	copied.quiet, copied.invokes = map[*ssa.Function]bool{}, map[*types.Func]bool{}
-	copied.still = map[*ssa.Function]bool{}
+	copied.still, copied.regions = map[*ssa.Function]bool{}, map[*ssa.BasicBlock]*Region{}
+	copied.mentions, copied.methods = map[*ssa.Function]*Mentions{}, map[*types.Func][]*ssa.Function{}
 	return &copied
 }
 
@@ -38,7 +42,8 @@ func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Pac
 	w := &World{
 		program: program, packages: loaded, roots: map[*ssa.Package]bool{},
 		liveness: map[*ssa.Function]*Liveness{}, loopsOf: map[*ssa.Function]*Loops{},
-		quiet: map[*ssa.Function]bool{}, invokes: map[*types.Func]bool{}, still: map[*ssa.Function]bool{}, names: map[token.Pos]string{},
+		quiet: map[*ssa.Function]bool{}, invokes: map[*types.Func]bool{}, still: map[*ssa.Function]bool{},
+		mentions: map[*ssa.Function]*Mentions{}, methods: map[*types.Func][]*ssa.Function{}, regions: map[*ssa.BasicBlock]*Region{}, names: map[token.Pos]string{},
 	}
 	for _, root := range roots {
 		if root == nil || w.roots[root] {

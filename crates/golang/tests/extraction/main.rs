@@ -2,6 +2,7 @@
 //! generated programs that went out as Go and come back.
 
 mod corpus;
+mod helper;
 mod mutants;
 mod refusals;
 mod support;
