@@ -300,6 +300,11 @@ func (d *Driver) builtin(s *State, site *ssa.Call, name string, args []Value, po
 	case "append":
 		finish(d.appends(s, site, args))
 	case "len", "cap":
+		if name, ok := d.sharedMap(s, args[0]); ok && site != nil {
+			if done, end := d.sharedLength(s, site, name); done {
+				return end
+			}
+		}
 		finish(d.length(s, site, name, args[0]))
 	case "copy":
 		if slice, ok := args[0].(Slc); ok {
@@ -369,7 +374,7 @@ func (d *Driver) length(s *State, site *ssa.Call, name string, v Value) Value {
 	case Agg:
 		return KInt(int64(len(v.elems)))
 	case Ptr:
-		if o := s.heap[v.object]; o != nil && o.kind == "map" && !o.blurred && !(s.escaped[v.object] && d.facts.shared[v.object+"/map"]) {
+		if o := s.heap[v.object]; o != nil && o.kind == "map" && !o.blurred && !d.isShared(s, v.object) {
 			return KInt(int64(len(o.entries)))
 		}
 	}

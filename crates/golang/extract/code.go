@@ -43,15 +43,19 @@ const (
 	opGoto    = "goto"
 	opSkip    = "skip"
 	// Devices: what has no counterpart in Go source.
-	opCellNew    = "cellnew"    // name, expr
-	opCellRead   = "cellread"   // name bound, on
-	opCellWrite  = "cellwrite"  // on, expr
-	opCellUpdate = "cellupdate" // name bound to the old value, on, expr in terms of name
-	opCellSwap   = "cellswap"   // name bound to the old value, on, test, expr
-	opCloseOnce  = "closeonce"  // on: the channel, expr: the cell that says whether it is closed
-	opSignal     = "signal"     // on: the channel of a Cond, expr: its cell of waiters
-	opBroadcast  = "broadcast"
-	opWaiting    = "waiting" // on: the cell of waiters: one more
+	opCellNew     = "cellnew"     // name, expr
+	opCellRead    = "cellread"    // name bound, on
+	opCellWrite   = "cellwrite"   // on, expr
+	opCellUpdate  = "cellupdate"  // name bound to the old value, on, expr in terms of name
+	opCellSwap    = "cellswap"    // name bound to the old value, on, test, expr
+	opEntryNew    = "entrynew"    // name: an empty cell
+	opEntryFill   = "entryfill"   // on, expr
+	opEntryPut    = "entryput"    // on, expr, test: the guard
+	opEntryDelete = "entrydelete" // on, test: the guard
+	opCloseOnce   = "closeonce"   // on: the channel, expr: the cell that says whether it is closed
+	opSignal      = "signal"      // on: the channel of a Cond, expr: its cell of waiters
+	opBroadcast   = "broadcast"
+	opWaiting     = "waiting" // on: the cell of waiters: one more
 )
 
 // Node is a state of a goroutine that can be reached in more than one way: a function of the
@@ -81,7 +85,7 @@ func last(c *Code) *Code {
 // isDevice tells operations that are no operations of the Go program.
 func isDevice(op string) bool {
 	switch op {
-	case opCellNew, opCellRead, opCellWrite, opCellUpdate, opCellSwap, opCloseOnce, opSignal, opBroadcast, opWaiting:
+	case opCellNew, opCellRead, opCellWrite, opCellUpdate, opCellSwap, opEntryNew, opEntryFill, opEntryPut, opEntryDelete, opCloseOnce, opSignal, opBroadcast, opWaiting:
 		return true
 	}
 	return false

@@ -201,9 +201,13 @@ func (d *Driver) mapUpdate(s *State, of, key, value Value, pos token.Pos) {
 			d.facts.shared[place] = true
 			d.changed = true
 		}
+		if !d.facts.abstract[place] && d.updateShared(s, p.object, key, value, pos) {
+			return
+		}
 		d.escape(s, value)
+		copied = *s.heap[p.object]
 	}
-	if !isConstant(key) || len(copied.entries) > 32 || d.facts.shared[p.object+"/map"] {
+	if _, ok := mapKey(s, key); !ok || len(copied.entries) > 32 || s.escaped[p.object] && d.facts.shared[p.object+"/map"] {
 		if containsConcurrency(s, value) || mapHoldsConcurrency(copied.typ) {
 			d.assume(pos, "either", "an entry of a map whose key is not known, or that goroutines share, is not followed")
 		}
@@ -216,7 +220,8 @@ func (d *Driver) mapUpdate(s *State, of, key, value Value, pos token.Pos) {
 	for k, v := range copied.entries {
 		entries[k], keys[k] = v, copied.keys[k]
 	}
-	entries[text(key)], keys[text(key)] = value, key
+	written, _ := mapKey(s, key)
+	entries[written], keys[written] = value, key
 	copied.entries, copied.keys = entries, keys
 	s.heap[p.object] = &copied
 }
@@ -251,8 +256,9 @@ func (d *Driver) lookup(s *State, i *ssa.Lookup) Value {
 	}
 	if p, ok := x.(Ptr); ok {
 		o := s.heap[p.object]
-		if o != nil && isConstant(key) && !(s.escaped[p.object] && d.facts.shared[p.object+"/map"]) {
-			if v, ok := o.entries[text(key)]; ok {
+		written, constant := mapKey(s, key)
+		if o != nil && constant && !d.isShared(s, p.object) {
+			if v, ok := o.entries[written]; ok {
 				return answer(v, KBool(true))
 			}
 			if !o.blurred {
@@ -276,12 +282,16 @@ func (d *Driver) deletes(s *State, of, key Value) {
 		d.facts.shared[p.object+"/map"] = true
 		d.changed = true
 	}
-	if !isConstant(key) {
+	if d.isShared(s, p.object) && !d.facts.abstract[p.object+"/map"] && d.updateShared(s, p.object, key, nil, token.NoPos) {
+		return
+	}
+	written, ok := mapKey(s, key)
+	if !ok {
 		copied.blurred = true
 	} else {
 		entries := map[string]Value{}
 		for k, v := range copied.entries {
-			if k != text(key) {
+			if k != written {
 				entries[k] = v
 			}
 		}

@@ -268,7 +268,9 @@ func (d *Driver) load(s *State, address Value, t types.Type, site ssa.Value) Val
 func (d *Driver) readCells(s *State, v Value, t types.Type, key string, pos token.Pos) Value {
 	switch v := v.(type) {
 	case Any:
-		return d.unknown(s, key, nil, t)
+		unknown := d.unknown(s, key, nil, t)
+		eachUnknown(text(unknown), func(token string) bool { d.fromShared[token] = true; return true })
+		return unknown
 	case Ref:
 		if o := s.heap[v.object]; o != nil && o.kind == "cell" {
 			return d.readCell(s, v.object, key, pos)

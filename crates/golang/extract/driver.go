@@ -74,7 +74,7 @@ type Driver struct {
 	liveness    map[*ssa.Function]*Liveness
 	loopsOf     map[*ssa.Function]*Loops
 	emitted     **Code
-	broken      string
+	fromShared  map[string]bool // unknowns that were read from memory other goroutines write
 }
 
 // Note is an assumption.
@@ -93,13 +93,14 @@ type Facts struct {
 	taken    map[string]int
 	contexts map[string]int
 	globals  map[string]bool
+	mapKeys  map[string]map[string]Value // of shared maps: the keys that entries may have
 }
 
 func newFacts() *Facts {
 	return &Facts{
 		shared: map[string]bool{}, abstract: map[string]bool{}, messages: map[string]*Messages{},
 		names: map[string]string{}, taken: map[string]int{}, contexts: map[string]int{},
-		globals: map[string]bool{},
+		globals: map[string]bool{}, mapKeys: map[string]map[string]Value{},
 	}
 }
 
@@ -110,7 +111,7 @@ func newDriver(world *World, facts *Facts, limits Limits) *Driver {
 		contexts: facts.contexts, kinds: map[string]string{}, keys: map[string]string{},
 		names: facts.names, taken: facts.taken, instances: map[string]int{},
 		usesGlobal: facts.globals, reached: map[token.Pos]bool{}, inexact: map[token.Pos]bool{},
-		assumptions: map[string]Note{}, loops: map[*ssa.BasicBlock]bool{},
+		assumptions: map[string]Note{}, fromShared: map[string]bool{}, loops: map[*ssa.BasicBlock]bool{},
 		liveness: world.liveness, loopsOf: world.loopsOf,
 	}
 }

@@ -361,6 +361,23 @@ func (w *writer) device(c *Code, env names, on string) names {
 		env, name = w.bind(env, c.name)
 		w.line(0, "chan %s: %s[1]", name, w.d.typeOf(w.d.keys[c.name], 0))
 		w.line(0, "put %s %s", name, value)
+	case opEntryNew:
+		var name string
+		env, name = w.bind(env, c.name)
+		w.line(0, "chan %s: %s[1]", name, w.d.typeOf(w.d.keys[c.name], 0))
+	case opEntryFill:
+		w.line(0, "put %s %s", on, expression(c.expr, env))
+	case opEntryPut, opEntryDelete:
+		guard := expression(c.test, env)
+		w.line(0, "get %s", guard)
+		w.line(0, "select {")
+		w.line(0, "    get %s {}", on)
+		w.line(0, "    default {}")
+		w.line(0, "}")
+		if c.op == opEntryPut {
+			w.line(0, "put %s %s", on, expression(c.expr, env))
+		}
+		w.line(0, "put %s ()", guard)
 	case opCellRead:
 		var name string
 		env, name = w.bind(env, c.name)

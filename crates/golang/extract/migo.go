@@ -34,7 +34,8 @@ func objects(d *Driver, names []string) []string {
 func (d *Driver) isObject(name string) bool {
 	switch d.kinds[name] {
 	case "chan", "mutex", "rwmutex":
-		return !strings.HasPrefix(name, "cell_") && !strings.HasPrefix(name, "ended_") && !strings.HasPrefix(name, "waiters_")
+		return !strings.HasPrefix(name, "cell_") && !strings.HasPrefix(name, "ended_") && !strings.HasPrefix(name, "waiters_") &&
+			!strings.HasPrefix(name, "guard_") && !strings.HasPrefix(name, "entry_")
 	}
 	return false
 }

@@ -102,6 +102,9 @@ func (d *Driver) lockModels(m *modelled) (bool, bool) {
 		return false, false
 	}
 	d.operation(m.pos)
+	if isNil(m.arg(0)) {
+		return true, d.panics(m.s, "nil pointer dereference", m.pos)
+	}
 	lock, ok := d.lockAt(m.s, m.arg(0))
 	if !ok {
 		d.assume(m.pos, "either", "the lock is not known: this "+op+" is left out")

@@ -20,6 +20,9 @@ func (d *Driver) escape(s *State, v Value) {
 	for _, name := range names {
 		s.escaped[name] = true
 		o := s.heap[name]
+		if o != nil && o.kind == "map" {
+			d.shareMap(s, name)
+		}
 		if o == nil || o.kind != "memory" {
 			continue
 		}

@@ -69,7 +69,7 @@ func reachable(start *Node) []*Node {
 func (c *Code) binds() []string {
 	var names []string
 	switch c.op {
-	case opChan, opLockNew, opAssign, opGet, opCellNew, opCellRead, opCellUpdate, opCellSwap:
+	case opChan, opLockNew, opAssign, opGet, opCellNew, opCellRead, opCellUpdate, opCellSwap, opEntryNew:
 		if c.name != "" {
 			names = append(names, c.name)
 		}
@@ -104,6 +104,7 @@ func free(c *Code, out map[string]bool) {
 		}
 	} else {
 		c.expr.each(use)
+		c.test.each(use)
 	}
 	if c.node != nil {
 		for _, param := range c.node.params {
@@ -147,7 +148,7 @@ func (d *Driver) clean(c *Code) *Code {
 	used := map[string]bool{}
 	free(c.next, used)
 	switch c.op {
-	case opChan, opLockNew, opCellNew, opAssign, opCellRead:
+	case opChan, opLockNew, opCellNew, opAssign, opCellRead, opEntryNew:
 		if !used[c.name] {
 			return c.next
 		}

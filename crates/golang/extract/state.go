@@ -31,7 +31,10 @@ type Object struct {
 	ancestors []Value
 	timed     bool
 	memory    *remembered
-	from      token.Pos
+	// Shared maps: the cell that keeps others out, and the cells of the entries by key.
+	guard string
+	cells map[string]string
+	from  token.Pos
 }
 
 // Deferred is a call that waits for the end of its function.
@@ -228,8 +231,17 @@ func (o *Object) remember() *remembered {
 	for _, key := range sortedKeys(o.entries) {
 		collectReferences(o.entries[key], &m.refs)
 	}
+	for _, key := range sortedKeys(o.keys) {
+		collectReferences(o.keys[key], &m.refs)
+	}
 	for _, ancestor := range o.ancestors {
 		collectReferences(ancestor, &m.refs)
+	}
+	if o.guard != "" {
+		m.refs = append(m.refs, o.guard)
+		for _, key := range sortedKeys(o.cells) {
+			m.refs = append(m.refs, o.cells[key])
+		}
 	}
 	var b strings.Builder
 	if o.kind == "memory" || o.kind == "timer" {
@@ -240,6 +252,7 @@ func (o *Object) remember() *remembered {
 		if o.blurred {
 			b.WriteString("~")
 		}
+		b.WriteString(o.guard)
 		for _, key := range sortedKeys(o.entries) {
 			b.WriteString("[" + key + "]")
 			write(&b, o.entries[key])

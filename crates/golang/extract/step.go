@@ -66,6 +66,20 @@ func (d *Driver) advance(s *State) bool {
 			return d.receive(s, i)
 		}
 		f.regs[i] = d.unary(s, i)
+	case *ssa.Lookup:
+		if name, ok := d.sharedMap(s, d.value(s, i.X)); ok {
+			if done, end := d.sharedLookup(s, i, name); done {
+				return end
+			}
+		}
+		f.regs[i] = d.compute(s, i)
+	case *ssa.Next:
+		if iter, ok := d.value(s, i.Iter).(Iter); ok {
+			if name, ok := d.sharedMap(s, iter.of); ok {
+				return d.sharedNext(s, i, name, iter)
+			}
+		}
+		f.regs[i] = d.compute(s, i)
 	case ssa.Value:
 		v := d.compute(s, i)
 		if model, ok := v.(Model); ok && model.name == "oneof" {
@@ -280,6 +294,12 @@ func (d *Driver) branch(s *State, i *ssa.If) bool {
 	for _, header := range exits {
 		d.loops[header] = true
 	}
+	eachUnknown(key, func(token string) bool {
+		if d.fromShared[token] {
+			d.assume(pos, "over", "what other goroutines do to this data is not followed: both ways are taken")
+		}
+		return true
+	})
 	then := d.fork(s, func(t *State) { t.learn(key, !negated); d.arm(t, block.Succs[0]) })
 	otherwise := d.fork(s, func(t *State) { t.learn(key, negated); d.arm(t, block.Succs[1]) })
 	d.put(&Code{op: opChoose, pos: pos, arms: []*Code{then, otherwise}})

@@ -29,6 +29,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("load.go", include_str!("../../extract/load.go")),
     ("loops.go", include_str!("../../extract/loops.go")),
     ("lower.go", include_str!("../../extract/lower.go")),
+    ("maps.go", include_str!("../../extract/maps.go")),
     ("main.go", include_str!("../../extract/main.go")),
     ("messages.go", include_str!("../../extract/messages.go")),
     ("migo.go", include_str!("../../extract/migo.go")),
