@@ -91,9 +91,13 @@ fn completed(
         return Ok(None);
     }
     // Right after the subcommand: what follows a `--` is no flag.
-    let name = matches.subcommand_name().unwrap_or_default();
-    let place = given.iter().skip(1).position(|word| word == name);
-    let (before, after) = given.split_at(place.map_or(given.len(), |place| place + 2));
+    let (mut matches, mut end) = (matches, 1);
+    while let Some((name, inner)) = matches.subcommand() {
+        let place = given.iter().skip(end).position(|word| word == name);
+        end = place.map_or(given.len(), |place| end + place + 1);
+        matches = inner;
+    }
+    let (before, after) = given.split_at(end);
     let extra = extra.into_iter().map(OsString::from);
     Ok(Some(before.iter().cloned().chain(extra).chain(after.iter().cloned()).collect()))
 }
@@ -105,6 +109,7 @@ fn additions(
     settings: &toml::Table,
 ) -> Result<Vec<String>, String> {
     let Some((name, given)) = matches.subcommand() else { return Ok(vec![]) };
+    let innermost = innermost(given);
     let mut extra = Vec::new();
     for (key, value) in settings {
         if let Some(subcommand) = command.find_subcommand(key) {
@@ -117,7 +122,8 @@ fn additions(
                 add_table(subcommand, given, table, &mut extra)?;
             }
         } else if let Some(argument) = global(command, key) {
-            if given.value_source(argument.get_id().as_str()) != Some(ValueSource::CommandLine) {
+            if innermost.value_source(argument.get_id().as_str()) != Some(ValueSource::CommandLine)
+            {
                 add(argument, key, value, &mut extra)?;
             }
         } else if value.is_table() {
@@ -131,6 +137,11 @@ fn additions(
     Ok(extra)
 }
 
+/// What was given to the subcommand of a subcommand, or to the subcommand itself.
+fn innermost(matches: &ArgMatches) -> &ArgMatches {
+    matches.subcommand().map_or(matches, |(_, inner)| innermost(inner))
+}
+
 fn add_table(
     subcommand: &clap::Command,
     given: &ArgMatches,
@@ -139,6 +150,13 @@ fn add_table(
 ) -> Result<(), String> {
     let name = subcommand.get_name();
     for (key, value) in table {
+        // A group such as `go` has tables below its own: [go.fuzz].
+        if let (Some(inner), Some(table)) = (subcommand.find_subcommand(key), value.as_table()) {
+            if let Some((_, given)) = given.subcommand().filter(|(chosen, _)| chosen == key) {
+                add_table(inner, given, table, extra)?;
+            }
+            continue;
+        }
         let Some(argument) = named(subcommand, key) else {
             return Err(format!("[{name}] has no setting `{key}`; see `strait {name} --help`"));
         };
@@ -238,6 +256,11 @@ mod tests {
             .arg(flag("color").global(true))
             .arg(flag("verbose").short('v').global(true).action(ArgAction::Count))
             .subcommand(explore)
+            .subcommand(
+                clap::Command::new("go").subcommand(
+                    clap::Command::new("fuzz").arg(flag("time")).arg(Arg::new("packages")),
+                ),
+            )
             .subcommand(clap::Command::new("gen"))
     }
 
@@ -273,6 +296,20 @@ mod tests {
             "strait explore -- a",
             "[explore]\noutcomes = true",
             "strait explore --outcomes -- a",
+        );
+    }
+
+    #[test]
+    fn groups_have_tables_below_their_own() {
+        let line = "strait go fuzz ./...";
+        check(line, "[go.fuzz]\ntime = \"1m\"", "strait go fuzz --time=1m ./...");
+        check(line, "color = \"never\"", "strait go fuzz --color=never ./...");
+        let given = "strait go fuzz --time=2m";
+        check(given, "[go.fuzz]\ntime = \"1m\"", given);
+        check(
+            line,
+            "[go.fuzz]\nspeed = 1",
+            "[fuzz] has no setting `speed`; see `strait fuzz --help`",
         );
     }
 

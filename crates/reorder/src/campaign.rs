@@ -112,7 +112,10 @@ impl Campaign<'_> {
         let shared = Mutex::new(Shared {
             tests: subjects.map(Progress::new).collect(),
             known: known(store.findings()),
-            selects: Selects::new(self.prepared.go.root(), &self.prepared.base),
+            selects: Selects::new(
+                self.prepared.overlay.root(&self.prepared.go),
+                &self.prepared.base,
+            ),
             parsed: BTreeSet::new(),
             ended: Ended::default(),
         });

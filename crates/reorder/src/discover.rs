@@ -43,6 +43,7 @@ pub fn discovery(origin: &Origin<'_>, suspicion: &Suspicion, failed: u64, runs: 
     discovery.schedule = Some(json!({
         "seed": job.plan.seed,
         "rate": job.plan.rate,
+        "sited": job.plan.sited,
         "patience": job.plan.patience,
         "processors": job.plan.processors,
         "order": job.plan.order.to_json(),

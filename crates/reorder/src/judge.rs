@@ -4,6 +4,8 @@
 use strait_findings::Kind;
 use strait_golang::{Goroutine, Object, Run, State, Status, Trace};
 
+use strait_toolchain::End;
+
 use crate::blocked::{Reference, components, is_blocked, unblockable};
 use crate::crash::{Crash, crashes};
 use crate::selects::Selects;
@@ -40,8 +42,12 @@ pub struct Suspicion {
 /// Looks at a run.
 pub fn judge(run: &Run, selects: &Selects) -> Vec<Suspicion> {
     let output = format!("{}\n{}", run.finished.stderr.text(), run.finished.stdout.text());
-    let mut found: Vec<Suspicion> =
-        crashes(&output).iter().filter_map(|crash| of_crash(crash, selects)).collect();
+    // Tests may print anything; a panic that counts ends the process while tests run.
+    let died = run.finished.end == End::Exited(2)
+        && matches!(run.trace.state, State::Begun | State::Finished);
+    let crashes = crashes(&output);
+    let crashes = crashes.iter().filter(|crash| crash.race || died);
+    let mut found: Vec<Suspicion> = crashes.filter_map(|crash| of_crash(crash, selects)).collect();
     let crashed = found.iter().any(|suspicion| suspicion.kind == panic_kind());
     found.extend(of_goroutines(&run.trace, selects));
     let blocked = found.iter().any(|suspicion| suspicion.kind == Kind::BLOCKING);
@@ -100,9 +106,8 @@ fn of_goroutines(trace: &Trace, selects: &Selects) -> Vec<Suspicion> {
     let references = Reference::of(trace);
     let mut all: Vec<(&Goroutine, Certainty)> = Vec::new();
     for goroutine in &trace.goroutines {
-        let own = selects.own(&goroutine.frames);
-        // The test framework waits for its tests.
-        let framework = own.is_none_or(|site| selects.is_standard(site));
+        // The test framework waits for its tests, and `main` for the framework.
+        let framework = goroutine.id == 1 || selects.place(goroutine).is_none();
         if framework || !is_blocked(goroutine) {
             continue;
         }
@@ -141,6 +146,11 @@ fn certainty(trace: &Trace, goroutine: &Goroutine, references: &Reference) -> Op
         State::Overdue if runs_test(goroutine) => {
             unblockable(trace, goroutine, references).map(|_| Certainty::Likely)
         }
+        // Without the collector's judgement Algorithm 1 is all there is; what the package started
+        // before its tests is idle by design.
+        State::Judged if !trace.can_judge && goroutine.parent != 1 => {
+            unblockable(trace, goroutine, references).map(|_| Certainty::Likely)
+        }
         State::Judged | State::Overdue => {
             unblockable(trace, goroutine, references).map(|_| Certainty::Suspect)
         }
@@ -166,7 +176,7 @@ fn of_group(
     certainty: Certainty,
 ) -> Suspicion {
     let place = |goroutine: &Goroutine| {
-        selects.own(&goroutine.frames).map_or_else(|| "?".to_owned(), |site| selects.show(site))
+        selects.place(goroutine).map_or_else(|| "?".to_owned(), |site| selects.show(site))
     };
     let mut locations: Vec<String> = group.iter().map(|goroutine| place(goroutine)).collect();
     locations.sort();

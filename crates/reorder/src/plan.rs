@@ -44,6 +44,8 @@ pub struct Plan {
     pub seed: u64,
     /// Yields of 1024 operations.
     pub rate: u32,
+    /// Yields at chosen places, every time: somebody is slow at a line.
+    pub sited: bool,
     /// What its selects are to prefer.
     pub order: Order,
     /// How often the order was waited for in vain.
@@ -55,7 +57,7 @@ pub struct Plan {
 impl Plan {
     /// The program as it is.
     pub fn plain(seed: u64) -> Self {
-        Plan { seed, rate: 0, order: Order::default(), patience: 0, processors: None }
+        Plan { seed, rate: 0, sited: false, order: Order::default(), patience: 0, processors: None }
     }
 
     /// As it is written into the shared file.
@@ -65,6 +67,7 @@ impl Plan {
         Wishes {
             seed: self.seed,
             rate: self.rate,
+            sited: self.sited,
             window: window + more * self.patience,
             picks: self.order.picks(),
             sanitize,
@@ -82,7 +85,10 @@ impl Plan {
         };
         match self.rate {
             0 => format!("seed {}, no yields, {order}", self.seed),
-            rate => format!("seed {}, yields at {rate} of 1024 operations, {order}", self.seed),
+            rate => {
+                let what = if self.sited { "places" } else { "operations" };
+                format!("seed {}, yields at {rate} of 1024 {what}, {order}", self.seed)
+            }
         }
     }
 }
@@ -92,6 +98,8 @@ impl Plan {
 pub struct Arm {
     /// Yields of 1024 operations.
     pub rate: u32,
+    /// At places instead of operations.
+    pub sited: bool,
     /// With a mutated order, if there is one.
     pub ordered: bool,
     /// On one processor.
@@ -100,17 +108,23 @@ pub struct Arm {
 
 /// The arm of a test's n-th run.
 pub fn arm(number: u64, switches: Switches, chance: &mut Chance) -> Arm {
-    const ARMS: [(u32, bool); 8] = [
-        (256, false),
-        (0, true),
-        (64, false),
-        (128, true),
-        (512, false),
-        (0, true),
-        (0, false),
-        (384, true),
+    // Rate, by place, with an order.
+    const ARMS: [(u32, bool, bool); 12] = [
+        (256, false, false),
+        (0, false, true),
+        (256, true, false),
+        (128, false, true),
+        (512, false, false),
+        (384, true, true),
+        (0, false, true),
+        (64, false, false),
+        (512, true, false),
+        (0, false, false),
+        (384, false, true),
+        (128, true, false),
     ];
-    let (rate, ordered) = ARMS[(number % ARMS.len() as u64) as usize];
+    let (rate, sited, ordered) = ARMS[(number % ARMS.len() as u64) as usize];
     let rate = if switches.yields { rate } else { 0 };
-    Arm { rate, ordered: ordered && switches.mutation, single: chance.below(4) == 0 }
+    let ordered = ordered && switches.mutation;
+    Arm { rate, sited, ordered, single: chance.below(4) == 0 }
 }

@@ -1,5 +1,7 @@
 //! The queue of interesting orders of one test, and how many mutants each gets.
 
+use std::collections::VecDeque;
+
 use crate::order::Order;
 
 /// An order worth mutating.
@@ -11,6 +13,8 @@ pub struct Entry {
     pub score: f64,
     /// How often its wishes were waited for in vain: the window grows with it.
     pub patience: u32,
+    /// To be tried once more as it is, with that patience.
+    pub again: bool,
     /// Mutants still to be made in this round.
     left: u32,
 }
@@ -19,6 +23,8 @@ pub struct Entry {
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     entries: Vec<Entry>,
+    retries: VecDeque<Entry>,
+    current: Option<Entry>,
     next: usize,
     highest: f64,
 }
@@ -33,7 +39,7 @@ impl Queue {
     const LONGEST: usize = 256;
 
     /// Adds an order.
-    pub fn push(&mut self, order: Order, score: f64, patience: u32) {
+    pub fn push(&mut self, order: Order, score: f64) {
         if order.is_empty() {
             return;
         }
@@ -43,17 +49,28 @@ impl Queue {
             self.next = self.next.saturating_sub(1);
         }
         let left = energy(score, self.highest);
-        self.entries.push(Entry { order, score, patience, left });
+        self.entries.push(Entry { order, score, patience: 0, again: false, left });
+    }
+
+    /// An order whose wishes were waited for in vain is tried again, with more patience.
+    pub fn retry(&mut self, order: Order, patience: u32) {
+        if self.retries.len() < Self::LONGEST {
+            self.retries.push_back(Entry { order, score: 0.0, patience, again: true, left: 1 });
+        }
     }
 
     /// Are there none?
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.entries.is_empty() && self.retries.is_empty()
     }
 
     /// The order to mutate next. Each is given its energy's worth of mutants before the next one has
     /// its turn; low ones may be skipped.
     pub fn take(&mut self) -> Option<&Entry> {
+        if let Some(entry) = self.retries.pop_front() {
+            self.current = Some(entry);
+            return self.current.as_ref();
+        }
         for _ in 0..=2 * self.entries.len() {
             let count = self.entries.len();
             let entry = self.entries.get_mut(self.next % count.max(1))?;
@@ -88,13 +105,17 @@ mod tests {
         let order = |site| Order(vec![Step { site, cases: 2, chosen: 0 }]);
         let mut queue = Queue::default();
         assert!(queue.take().is_none());
-        queue.push(order(1), 10.0, 0);
-        queue.push(order(2), 3.0, 0);
+        queue.push(order(1), 10.0);
+        queue.push(order(2), 3.0);
         let mut turns = [0; 2];
         for _ in 0..70 {
             let site = queue.take().expect("an order").order.0[0].site;
             turns[site as usize - 1] += 1;
         }
         assert_eq!(turns, [50, 20]);
+        queue.retry(order(3), 2);
+        let entry = queue.take().expect("an order");
+        assert!(entry.again && entry.patience == 2 && entry.order == order(3));
+        assert!(!queue.take().expect("an order").again);
     }
 }

@@ -85,7 +85,7 @@ impl Exhibit {
         let prepared = prepare(&request, launcher, cache, stop, tell)?;
         let binary = prepared.binary_of(&package, virtual_time)?;
         let limit = Duration::from_millis(detail("limit_ms").as_u64().unwrap_or(10_000));
-        let selects = Selects::new(prepared.go.root(), &prepared.base);
+        let selects = Selects::new(prepared.overlay.root(&prepared.go), &prepared.base);
         Ok(Exhibit { finding, test, prepared, binary, plan, limit, selects })
     }
 
@@ -132,6 +132,7 @@ fn plan(schedule: &Value) -> Option<Plan> {
     Some(Plan {
         seed: number("seed")?,
         rate: u32::try_from(number("rate")?).ok()?,
+        sited: schedule.get("sited").and_then(Value::as_bool).unwrap_or_default(),
         order: Order::from_json(schedule.get("order")?)?,
         patience: number("patience").and_then(|patience| u32::try_from(patience).ok())?,
         processors: number("processors").and_then(|count| u32::try_from(count).ok()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use strait_golang::{CASE_DEFAULT, Select, Site, Step, Trace};
+use strait_golang::{CASE_DEFAULT, Goroutine, Select, Site, Step, Trace};
 
 /// Where a campaign's sources are.
 #[derive(Clone, Debug, Default)]
@@ -31,9 +31,8 @@ impl Selects {
     /// Does the place belong to the standard library?
     pub fn is_standard(&self, site: &Site) -> bool {
         Path::new(&site.file).starts_with(self.root.join("src"))
-            || site.file.contains("/overlay/files/")
+            || site.file.ends_with("_testmain.go")
             || ["runtime.", "testing.", "sync."].iter().any(|own| site.function.starts_with(own))
-            || site.file.contains("golang/") && site.file.contains("/files/runtime_")
     }
 
     /// `file:line`, relative to the module where possible.
@@ -43,7 +42,7 @@ impl Selects {
         format!("{}:{}", relative.display(), site.line)
     }
 
-    /// The frame that a Go programmer would point at: the topest outside the standard library, or the
+    /// The frame that a Go programmer would point at: the topmost outside the standard library, or the
     /// topmost outside the runtime.
     pub fn own<'a>(&self, frames: &'a [Site]) -> Option<&'a Site> {
         let inner = |site: &&Site| {
@@ -51,6 +50,12 @@ impl Selects {
         };
         let user = frames.iter().find(|site| !self.is_standard(site));
         user.or_else(|| frames.iter().find(|site| !inner(site)))
+    }
+
+    /// Where a goroutine is: in the user's code, or started from there.
+    pub fn place<'a>(&self, goroutine: &'a Goroutine) -> Option<&'a Site> {
+        let mine = |site: &&Site| !self.is_standard(site);
+        goroutine.frames.iter().find(mine).or_else(|| goroutine.created.as_ref().filter(mine))
     }
 
     /// A step in words: ``select at daemon.go:12 took `<-ch`, case 2 of 3``.

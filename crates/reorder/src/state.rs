@@ -19,6 +19,9 @@ const LONGER: u32 = 10;
 const REAL_EVERY: u64 = 4;
 const QUICK: Duration = Duration::from_millis(1500);
 
+/// By the virtual clock windows of 0.5, 3.5, 12.5 and 33.5 seconds take turns.
+const PATIENCE: [u32; 4] = [0, 1, 4, 11];
+
 /// A test and its progress.
 #[derive(Debug)]
 pub struct Progress {
@@ -89,24 +92,31 @@ impl Progress {
         let name = self.subject.name();
         let mut chance = Chance::new(seed, &name, number);
         let mut plan = Plan::plain(chance.any());
-        if number > 0 {
-            let arm = arm(number - 1, switches, &mut chance);
-            plan.rate = arm.rate;
-            plan.processors = arm.single.then_some(1);
-            if arm.ordered {
-                self.order(&mut plan, switches, &mut chance);
-            }
-        }
         let real = number % REAL_EVERY == REAL_EVERY - 1
             && self.duration[1].is_none_or(|duration| duration < QUICK);
         let clock = if real { Clock::Real } else { self.clock };
+        if number > 0 {
+            let arm = arm(number - 1, switches, &mut chance);
+            (plan.rate, plan.sited) = (arm.rate, arm.sited);
+            plan.processors = arm.single.then_some(1);
+            if arm.ordered {
+                self.order(&mut plan, switches, &mut chance);
+                if clock == Clock::Virtual {
+                    // Waiting costs nothing there, and timeouts of programs are often long.
+                    plan.patience += PATIENCE[chance.below(PATIENCE.len() as u32) as usize];
+                }
+            }
+        }
         Some(Job { number, plan, clock, limit: self.limit(clock) })
     }
 
     fn order(&mut self, plan: &mut Plan, switches: Switches, chance: &mut Chance) {
         if switches.feedback {
             if let Some(entry) = self.queue.take() {
-                plan.order = entry.order.mutated(chance);
+                plan.order = match entry.again {
+                    true => entry.order.clone(),
+                    false => entry.order.mutated(chance),
+                };
                 plan.patience = entry.patience;
             }
         } else {
@@ -155,11 +165,11 @@ impl Progress {
         let interesting = self.coverage.admit(&feedback);
         if interesting {
             let order = Order::exercised(&run.trace.steps);
-            self.queue.push(order, feedback.score(), job.plan.patience);
+            self.queue.push(order, feedback.score());
         }
         let in_vain = run.trace.expired > 0 && run.trace.enforced == 0;
         if in_vain && !job.plan.order.is_empty() && job.plan.patience < MOST_PATIENCE {
-            self.queue.push(job.plan.order.clone(), feedback.score(), job.plan.patience + 1);
+            self.queue.retry(job.plan.order.clone(), job.plan.patience + 1);
         }
     }
 }

@@ -31,7 +31,7 @@ pub fn waiting_for(goroutine: &Goroutine) -> &'static str {
 /// All that is known about a blocked goroutine, a fact a line.
 pub fn goroutine(trace: &Trace, selects: &Selects, blocked: &Goroutine) -> Vec<String> {
     let mut lines = Vec::new();
-    let place = selects.own(&blocked.frames);
+    let place = selects.place(blocked);
     let (at, function) =
         place.map_or(("?".to_owned(), "?"), |site| (selects.show(site), short(&site.function)));
     let how = waiting_for(blocked);
@@ -66,15 +66,15 @@ fn describe(trace: &Trace, selects: &Selects, channel: &Channel, own: u32) -> Ve
         .map_or_else(String::new, |site| format!(" made at {}", selects.show(site)));
     let mut lines = vec![format!("  {kind}{made}")];
     let (others, verb) = match channel.direction {
-        Direction::Send => (&channel.received, "receive"),
-        Direction::Receive => (&channel.sent, "send"),
+        Direction::Send => (&channel.received, "receive from it"),
+        Direction::Receive => (&channel.sent, "send to it"),
     };
     lines.push(match others {
         Some((site, who)) if *who != own => {
             let state = whereabouts(trace, *who);
             format!("  the last {verb} was at {} by goroutine {who}, {state}", selects.show(site))
         }
-        _ => format!("  nobody else ever tried to {verb}"),
+        _ => format!("  there was no {verb} by anybody else"),
     });
     if channel.direction == Direction::Receive && !channel.closed && !channel.timer {
         lines.push("  and nobody closed it".to_owned());

@@ -150,12 +150,12 @@ impl GoFuzzArgs {
     /// Why there is no test.
     fn nothing(&self, prepared: &Prepared) -> anyhow::Error {
         if let [first, ..] = prepared.problems.as_slice() {
-            let count = prepared.problems.len();
+            let more = match prepared.problems.len() - 1 {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
             let package = &first.package;
-            return anyhow::anyhow!(
-                "nothing can be tested: {package} and {} more cannot be compiled, see above",
-                count - 1
-            );
+            return anyhow::anyhow!("nothing can be tested: {package}{more} cannot be compiled");
         }
         let run = self.run.as_ref().map(|run| format!(" that matches {run}")).unwrap_or_default();
         Error::NoTests(run).into()

@@ -26,13 +26,18 @@ func changes() []change {
 		}},
 		{"runtime/proc.go", []edit{
 			beforeReturn{"newproc1", "straitBorn(callergp, newg)"},
-			exit{"newproc", "straitAfterGo()"},
+			exit{"newproc", "straitAfterGo(" + pc + ")"},
 			beforeCall{"checkdead", "fatal", "straitDead()"},
 			entry{"os_beforeExit", "straitExiting(exitCode)"},
 		}},
 		{"runtime/mgc.go", []edit{
 			ifPresent{"(*g).isMaybeRunnable", condition{
 				"(*g).isMaybeRunnable", "isMarkedOrNotInHeap(unsafe.Pointer(sg.c.get()))", "!straitOwnTimer(gp, sg)",
+			}},
+			// What is sent may lie in the closure that also holds the channel: then the channel would
+			// look reachable from the very goroutine that waits for it.
+			ifPresent{"setSyncObjectsUntraceable", beforeStatement{
+				"setSyncObjectsUntraceable", "sg.c.setUntraceable()", "sg.elem.setUntraceable()",
 			}},
 		}},
 		{"runtime/time_fake.go", []edit{
@@ -49,17 +54,20 @@ func changes() []change {
 			needs{"internal/runtime/sys"},
 		)},
 		{"sync/waitgroup.go", []edit{
-			entry{"(*WaitGroup).Wait", "straitBefore(unsafe.Pointer(wg), straitWaitGroup); defer straitAfter(unsafe.Pointer(wg), straitWaitGroup, 0)"},
-			entry{"(*WaitGroup).Add", "straitPause()"},
+			entry{"(*WaitGroup).Wait", "straitBefore(unsafe.Pointer(wg), straitWaitGroup, " + pc + "); defer straitAfter(unsafe.Pointer(wg), straitWaitGroup, 0)"},
+			entry{"(*WaitGroup).Add", "straitPause(" + pc + ")"},
+			needs{"internal/runtime/sys"},
 		}},
 		{"sync/cond.go", []edit{
-			entry{"(*Cond).Wait", "straitBefore(unsafe.Pointer(c), straitCond)"},
+			entry{"(*Cond).Wait", "straitBefore(unsafe.Pointer(c), straitCond, " + pc + ")"},
+			needs{"internal/runtime/sys"},
 			exit{"(*Cond).Wait", "straitAfter(unsafe.Pointer(c), straitCond, 0)"},
-			entry{"(*Cond).Signal", "straitPause()"},
-			entry{"(*Cond).Broadcast", "straitPause()"},
+			entry{"(*Cond).Signal", "straitPause(" + pc + ")"},
+			entry{"(*Cond).Broadcast", "straitPause(" + pc + ")"},
 		}},
 		{"sync/once.go", []edit{
-			entry{"(*Once).doSlow", "straitPause()"},
+			entry{"(*Once).doSlow", "straitPause(" + pc + ")"},
+			needs{"internal/runtime/sys"},
 		}},
 		{"testing/testing.go", []edit{
 			rename{"(*M).Run", "straitRun"},
@@ -70,7 +78,7 @@ func changes() []change {
 func lock(function, receiver, kind string) []edit {
 	object := "unsafe.Pointer(" + receiver + "), " + kind
 	return []edit{
-		entry{function, "straitBefore(" + object + ")"},
+		entry{function, "straitBefore(" + object + ", sys.GetCallerPC())"},
 		exit{function, "straitAfter(" + object + ", sys.GetCallerPC())"},
 	}
 }

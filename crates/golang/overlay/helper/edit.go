@@ -181,6 +181,28 @@ func (e beforeCall) apply(s *source) error {
 	return s.missing("function " + e.name + " that ends with a call of " + e.callee)
 }
 
+// beforeStatement is code before a statement that is known by its text.
+type beforeStatement struct{ name, known, code string }
+
+func (e beforeStatement) apply(s *source) error {
+	function, err := s.function(e.name)
+	if err != nil {
+		return err
+	}
+	found := false
+	ast.Inspect(function.Body, func(node ast.Node) bool {
+		if statement, ok := node.(*ast.ExprStmt); ok && types.ExprString(statement.X) == e.known {
+			s.insert(statement.Pos(), e.code+"; ")
+			found = true
+		}
+		return true
+	})
+	if !found {
+		return s.missing(e.known + " in " + e.name)
+	}
+	return nil
+}
+
 // rename gives a function another name.
 type rename struct{ name, to string }
 

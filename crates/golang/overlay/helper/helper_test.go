@@ -48,6 +48,7 @@ func TestEditsKeepLines(t *testing.T) {
 		field{"g", "strait int"}, entry{"f", "before()"}, beforeReturn{"f", "after()"},
 		exit{"(*g).run", "end()"}, rename{"(*g).run", "walk"}, substitute{"f", "println", "print"},
 		condition{"f", "c > 0", "ok()"}, needs{"unsafe"},
+		beforeStatement{"(*g).run", "println(f(x.a))", "first()"},
 	}
 	changed, err := change{"x.go", edits}.apply(write(t, sample))
 	if err != nil {
@@ -56,7 +57,7 @@ func TestEditsKeepLines(t *testing.T) {
 	text := string(changed)
 	for _, want := range []string{
 		`package p; import "unsafe"`, "strait int }", "func f(c int) int { before();", "after(); return c",
-		"; end() }", "func (x *g) walk() {", "print(c)", "if c > 0 && ok() {",
+		"; end() }", "func (x *g) walk() {", "print(c)", "if c > 0 && ok() {", "first(); println(f(x.a))",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -71,6 +72,7 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 	for _, one := range []edit{
 		entry{"absent", "x()"}, field{"absent", "x int"}, beforeReturn{"two", "x()"}, exit{"f", "x()"},
 		beforeCall{"f", "fatal", "x()"}, substitute{"f", "absent", "x"}, condition{"f", "absent", "x"},
+		beforeStatement{"f", "absent()", "x()"},
 		entry{"(*absent).run", "x()"},
 	} {
 		_, err := change{"x.go", []edit{one}}.apply(write(t, sample))

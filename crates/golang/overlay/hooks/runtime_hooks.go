@@ -62,9 +62,9 @@ func straitBorn(parent, child *g) {
 }
 
 // straitAfterGo is the end of a go statement.
-func straitAfterGo() {
+func straitAfterGo(pc uintptr) {
 	if straitOn != nil {
-		straitYield()
+		straitYield(straitAt(pc))
 	}
 }
 
@@ -83,8 +83,9 @@ func straitRandn(n uint32) uint32 {
 	return uint32(straitDraw(gp)>>32) % n
 }
 
-// straitYield gives way now and then, as the seed says.
-func straitYield() {
+// straitYield gives way now and then, as the seed says: at any operation, or at chosen places every
+// time.
+func straitYield(place uint32) {
 	shared := straitOn
 	if shared.rate == 0 {
 		return
@@ -95,11 +96,15 @@ func straitYield() {
 		return
 	}
 	number := straitDraw(gp)
-	if uint32(number)&1023 >= shared.rate {
+	dice, kind := uint32(number), number>>10&7
+	if shared.flags&straitSited != 0 && place != 0 {
+		dice, kind = uint32(straitMix(shared.seed^shared.place[place].id)), 7
+	}
+	if dice&1023 >= shared.rate {
 		return
 	}
 	shared.yields++
-	switch kind := number >> 10 & 7; {
+	switch {
 	case kind < 3:
 		Gosched()
 	case kind < 5 || straitInBubble(gp):
@@ -160,10 +165,11 @@ func straitSend(c *hchan, pc uintptr) {
 	if shared == nil {
 		return
 	}
+	place := straitAt(pc)
 	if c != nil && shared.flags&straitRecord != 0 {
-		straitSent(c, straitAt(pc))
+		straitSent(c, place)
 	}
-	straitYield()
+	straitYield(place)
 }
 
 func straitRecv(c *hchan, pc uintptr) {
@@ -171,10 +177,11 @@ func straitRecv(c *hchan, pc uintptr) {
 	if shared == nil {
 		return
 	}
+	place := straitAt(pc)
 	if c != nil && shared.flags&straitRecord != 0 {
-		straitGot(c, straitAt(pc))
+		straitGot(c, place)
 	}
-	straitYield()
+	straitYield(place)
 }
 
 // straitClose precedes close.
@@ -183,13 +190,13 @@ func straitClose(c *hchan, pc uintptr) {
 	if shared == nil {
 		return
 	}
+	place := straitAt(pc)
 	if c != nil && shared.flags&straitRecord != 0 {
-		place := straitAt(pc)
 		c.strait.closed, c.strait.closer = place, uint32(getg().goid)
 		atomic.Xadd(&shared.place[c.strait.made].closed, 1)
 		straitPair(c, place, straitCloseOp)
 	}
-	straitYield()
+	straitYield(place)
 }
 
 // straitNote writes a select into the order.
@@ -202,6 +209,9 @@ func straitNote(place uint32, cases, chosen int) {
 	shared.place[place].cases = uint32(cases)
 }
 
+// straitRounds is how often an array of wishes is gone through.
+const straitRounds = 8
+
 // straitWanted is FetchOrder of the paper: the case that the order wishes for at this place, or -1.
 // Each place has an array of its own and starts over when it is used up.
 func straitWanted(place uint32) int {
@@ -211,6 +221,10 @@ func straitWanted(place uint32) int {
 	}
 	wish := &straitOn.wish[at.wish-1]
 	next := atomic.Xadd(&at.cursor, 1) - 1
+	// A loop that is always sent the same way may never end, which no real select does.
+	if next >= straitRounds*wish.count+straitRounds {
+		return -1
+	}
 	pick := straitOn.pick[(wish.first+next%wish.count)&(straitPicks-1)]
 	if pick == 0xffff {
 		return -1
@@ -230,7 +244,7 @@ func straitSelect(cas0 *scase, order0 *uint16, pc0 *uintptr, nsends, nrecvs int,
 	place := straitAt(pc)
 	cases := nsends + nrecvs
 	all := (*[1 << 16]scase)(unsafe.Pointer(cas0))[:cases:cases]
-	straitYield()
+	straitYield(place)
 	chosen, received, done := -1, false, false
 	if wanted := straitWanted(place); wanted >= 0 && wanted < cases && all[wanted].c != nil {
 		received, done = straitPrefer(all[wanted], wanted < nsends)
@@ -251,7 +265,7 @@ func straitSelect(cas0 *scase, order0 *uint16, pc0 *uintptr, nsends, nrecvs int,
 		return chosen, received
 	}
 	c := all[chosen].c
-	if c.timer != nil {
+	if c.timer != nil && !done {
 		gp.strait.timers++
 	} else {
 		gp.strait.timers = 0
@@ -309,7 +323,7 @@ func straitTry(c *hchan, elem unsafe.Pointer, send bool, pc uintptr) (received, 
 		return false, false
 	}
 	place := straitAt(pc)
-	straitYield()
+	straitYield(place)
 	if c != nil && straitWanted(place) == 0 {
 		received, done = straitPrefer(scase{c: c, elem: elem}, send)
 	}
@@ -356,11 +370,11 @@ func selectnbrecv(elem unsafe.Pointer, c *hchan) (selected, received bool) {
 // straitBefore precedes an operation of package sync that may block, straitAfter follows it.
 //
 //go:linkname straitBefore sync.straitBefore
-func straitBefore(object unsafe.Pointer, kind uint32) {
+func straitBefore(object unsafe.Pointer, kind uint32, pc uintptr) {
 	if straitOn == nil {
 		return
 	}
-	straitYield()
+	straitYield(straitAt(pc))
 	gp := getg()
 	gp.strait.object, gp.strait.kind = uintptr(object), kind
 }
@@ -401,8 +415,8 @@ func straitReleased(object unsafe.Pointer) {
 // straitPause is a place of package sync that does not block but where others may come first.
 //
 //go:linkname straitPause sync.straitPause
-func straitPause() {
+func straitPause(pc uintptr) {
 	if straitOn != nil {
-		straitYield()
+		straitYield(straitAt(pc))
 	}
 }

@@ -415,9 +415,15 @@ func straitOwnTimer(gp *g, sg *sudog) bool {
 	return straitOn != nil && straitKeptByTimers(gp) && straitSudogChan(sg).timer != nil
 }
 
-// straitTimers: does a timer of this processor still run? Those that were stopped stay for a while.
+// straitTimers: does a timer of this processor run that the program has started? The scavenger has one
+// of its own, and those that were stopped stay in the heap for a while.
 func straitTimers(pp *p) bool {
-	return int32(pp.timers.len.Load()) > pp.timers.zombies.Load()
+	for _, entry := range pp.timers.heap {
+		if t := entry.timer; t != scavenger.timer && t.state&timerZombie == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // straitPlainOutput: by the virtual clock, what is written has no headers for the playground.

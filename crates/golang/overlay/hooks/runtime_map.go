@@ -59,6 +59,7 @@ type straitHeader struct {
 const (
 	straitRecord   = 1 << 0 // write down order and coverage
 	straitSanitize = 1 << 1 // judge goroutines
+	straitSited    = 1 << 2 // yield at chosen places instead of chosen operations
 )
 
 // What state a run is in.

@@ -14,7 +14,7 @@ const (
 	straitOnce
 )
 
-func straitBefore(object unsafe.Pointer, kind uint32)
+func straitBefore(object unsafe.Pointer, kind uint32, pc uintptr)
 func straitAfter(object unsafe.Pointer, kind uint32, pc uintptr)
 func straitReleased(object unsafe.Pointer)
-func straitPause()
+func straitPause(pc uintptr)

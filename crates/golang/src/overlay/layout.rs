@@ -41,6 +41,7 @@ pub(crate) const AT_RESULTS: usize = 56;
 
 const RECORD: u32 = 1;
 const SANITIZE: u32 = 2;
+const SITED: u32 = 4;
 
 /// What a run is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +50,8 @@ pub struct Wishes {
     pub seed: u64,
     /// Yields of 1024 operations.
     pub rate: u32,
+    /// Yield at places that the seed chooses, every time, instead of at operations that it chooses.
+    pub sited: bool,
     /// How long a preferred case is waited for, by the program's clock.
     pub window: Duration,
     /// For a place, by its id, the case that each select there is to prefer, in turn and over and
@@ -69,6 +72,7 @@ impl Default for Wishes {
         Wishes {
             seed: 1,
             rate: 0,
+            sited: false,
             window: Duration::from_millis(500),
             picks: BTreeMap::new(),
             sanitize: true,
@@ -101,7 +105,8 @@ fn header(wishes: &Wishes) -> Vec<u8> {
     let milliseconds =
         |duration: Duration| u32::try_from(duration.as_millis()).unwrap_or(u32::MAX).to_le_bytes();
     let window = i64::try_from(wishes.window.as_nanos()).unwrap_or(i64::MAX);
-    let flags = RECORD | if wishes.sanitize { SANITIZE } else { 0 };
+    let flag = |wanted: bool, flag: u32| if wanted { flag } else { 0 };
+    let flags = RECORD | flag(wishes.sanitize, SANITIZE) | flag(wishes.sited, SITED);
     let mut bytes = Vec::with_capacity(AT_RESULTS);
     bytes.extend(MAGIC.to_le_bytes());
     bytes.extend(VERSION.to_le_bytes());

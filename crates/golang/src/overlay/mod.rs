@@ -81,6 +81,11 @@ impl Overlay {
         self.folder.join("overlay.json")
     }
 
+    /// The GOROOT as binaries that are compiled with the overlay name it.
+    pub fn root<'a>(&'a self, go: &'a Go) -> &'a Path {
+        self.root.as_deref().unwrap_or(go.root())
+    }
+
     fn helper(&self) -> PathBuf {
         self.folder.join("helper.exe")
     }
@@ -131,10 +136,9 @@ impl Overlay {
         if !built.end.is_success() {
             return Err(go.failure("build (of Strait's helper)", &built));
         }
-        let root = self.root.as_deref().unwrap_or(go.root());
         let derive = Spec::new(self.helper())
             .arguments(["overlay"])
-            .arguments([root, &hooks, &files])
+            .arguments([self.root(go), &hooks, &files])
             .wall(PATIENCE);
         let derived = go.run_cancellable(derive)?;
         if !derived.end.is_success() {

@@ -71,7 +71,7 @@ pub fn compile(
     } else {
         spec = spec.arguments(build.tag_flags(&[]));
     }
-    let finished = go.run(spec.arguments(["--", &package.path]).wall(PATIENCE))?;
+    let finished = go.run(spec.arguments([&package.path]).wall(PATIENCE))?;
     if !finished.end.is_success() {
         return Ok(Built::Refused(finished.stderr.text().trim().to_owned()));
     }

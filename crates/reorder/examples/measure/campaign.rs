@@ -1,0 +1,78 @@
+//! What the measurements share: a campaign over a folder of tests, and when each test's bug was found.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use strait_findings::Store;
+use strait_reorder::{Bounds, Campaign, Counters, Request, Switches, prepare};
+use strait_toolchain::{Cache, Launcher};
+
+/// Errors of any kind: they are only printed.
+pub type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// When a bug was found.
+#[derive(Clone, Debug)]
+pub struct Found {
+    pub runs: u64,
+    pub seconds: f64,
+    pub title: String,
+}
+
+/// What a campaign did.
+#[derive(Debug)]
+pub struct Measured {
+    pub tests: Vec<String>,
+    pub found: BTreeMap<String, Found>,
+    pub runs: u64,
+    pub seconds: f64,
+}
+
+/// A campaign over one package of a module.
+pub fn measure(
+    module: &Path,
+    patterns: &[String],
+    switches: Switches,
+    runs: u64,
+    seed: u64,
+) -> Outcome<Measured> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let launcher = Launcher::this_program()?;
+    let request = Request {
+        directory: module.canonicalize()?,
+        patterns: patterns.to_vec(),
+        run: None,
+        race: false,
+        virtual_time: true,
+        tags: None,
+    };
+    let prepared = prepare(&request, &launcher, &Cache::find()?, &stop, &mut |_| {})?;
+    for problem in &prepared.problems {
+        println!("{} is left out: {}", problem.package, problem.said);
+    }
+    let tests = prepared
+        .subjects
+        .iter()
+        .map(|subject| format!("{} {}", subject.bench.package.path, subject.test))
+        .collect();
+    let folder = tempfile::tempdir()?;
+    let mut store = Store::open(folder.path())?;
+    let id = store.campaign(seed, 1, "measurement")?;
+    let counters = Counters::default();
+    let time = Some(Duration::from_secs(3600));
+    let bounds = Bounds { seed, runs: Some(runs), time, jobs: 2, switches };
+    let campaign = Campaign { prepared: &prepared, bounds, stop: &stop, counters: &counters };
+    let started = Instant::now();
+    let mut found = BTreeMap::new();
+    campaign.run(&mut store, id, &mut |_, discovery| {
+        let test = discovery.details["test"].as_str().unwrap_or_default();
+        let name = format!("{} {test}", discovery.target);
+        let (runs, seconds) = (counters.runs(), started.elapsed().as_secs_f64());
+        let title = format!("{} {}", discovery.kind, discovery.title);
+        found.entry(name).or_insert(Found { runs, seconds, title });
+    })?;
+    let seconds = started.elapsed().as_secs_f64();
+    Ok(Measured { tests, found, runs: counters.runs(), seconds })
+}

@@ -1,0 +1,44 @@
+//! Measurements of the whole method, by hand:
+//!
+//! - `cargo run --release -p strait-reorder --example measure suite [RUNS [MODULE]]`
+//! - `cargo run --release -p strait-reorder --example measure ablation [RUNS [SVG]]`
+
+#![allow(clippy::print_stdout, reason = "a program that prints what it measured")]
+
+mod ablation;
+mod campaign;
+mod suite;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use strait_toolchain::{Entry, entry};
+
+use crate::campaign::Outcome;
+
+fn main() -> ExitCode {
+    if let Entry::Done(code) = entry(std::env::args_os()) {
+        return code;
+    }
+    match report() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn report() -> Outcome<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let kernels = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/kernels");
+    let runs = arguments.get(1).map_or(Ok(60), |runs| runs.parse())?;
+    match arguments.first().map(String::as_str) {
+        Some("suite") => suite::report(runs, &arguments.get(2).map_or(kernels, PathBuf::from)),
+        Some("ablation") => {
+            let plot = arguments.get(2).map_or("ablation.svg", String::as_str);
+            ablation::report(runs, &kernels, plot)
+        }
+        _ => Err("measure suite [RUNS [MODULE]] | measure ablation [RUNS [SVG]]".into()),
+    }
+}

@@ -1,0 +1,215 @@
+//! Whole campaigns over small modules: the examples' bugs are found and replayed, what is right is
+//! left alone, and tests that misbehave are survived. One process, so that the standard library is
+//! compiled once.
+
+#![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use strait_findings::{Finding, Store};
+use strait_reorder::{
+    Bounds, Campaign, Counters, Ended, Exhibit, Prepared, Request, Switches, prepare,
+};
+use strait_toolchain::{Cache, Launcher};
+
+struct Outcome {
+    findings: Vec<Finding>,
+    ended: Ended,
+    prepared: Prepared,
+    folder: PathBuf,
+}
+
+impl Outcome {
+    /// Tests with the kinds of what was found in them.
+    fn by_test(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for finding in &self.findings {
+            let test = finding.details["test"].as_str().expect("a test").to_owned();
+            found.entry(test).or_default().insert(finding.kind.to_string());
+        }
+        found
+    }
+}
+
+fn launcher() -> Launcher {
+    Launcher::of(env!("CARGO_BIN_EXE_strait-reorder-subject"))
+}
+
+/// The overlay and the compiled standard library are worth keeping between runs of the tests.
+fn cache() -> Cache {
+    Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"))
+}
+
+fn go_is_missing() -> bool {
+    let missing = strait_golang::Go::find(&launcher(), Path::new("/")).is_err();
+    if missing {
+        assert!(std::env::var_os("CI").is_none(), "go is missing");
+        eprintln!("SKIPPED: go is missing");
+    }
+    missing
+}
+
+fn fuzz(directory: &Path, patterns: &[&str], runs: u64, folder: &Path) -> Outcome {
+    let stop = Arc::new(AtomicBool::new(false));
+    let request = Request {
+        directory: directory.to_owned(),
+        patterns: patterns.iter().map(ToString::to_string).collect(),
+        run: None,
+        race: false,
+        virtual_time: true,
+        tags: None,
+    };
+    let prepared = prepare(&request, &launcher(), &cache(), &stop, &mut |_| {}).expect("prepared");
+    let mut store = Store::open(folder).expect("a store");
+    let id = store.campaign(1, 1, "test").expect("a campaign");
+    let counters = Counters::default();
+    let bounds =
+        Bounds { seed: 1, runs: Some(runs), time: None, jobs: 2, switches: Switches::default() };
+    let campaign = Campaign { prepared: &prepared, bounds, stop: &stop, counters: &counters };
+    let ended = campaign.run(&mut store, id, &mut |_, _| {}).expect("it runs");
+    let findings = store.findings().cloned().collect();
+    store.close().expect("closed");
+    Outcome { findings, ended, prepared, folder: folder.to_owned() }
+}
+
+/// What a finding says names the blocked line, the channel and who started it; it replays.
+#[test]
+fn the_bugs_of_the_examples_are_found_and_replayed() {
+    if go_is_missing() {
+        return;
+    }
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/go");
+    let examples = examples.canonicalize().expect("the examples");
+    let folder = tempfile::tempdir().expect("a folder");
+    let outcome = fuzz(&examples, &["./..."], 48, folder.path());
+    let found = outcome.by_test();
+    let kinds = |kind: &str| BTreeSet::from([kind.to_owned()]);
+    let expected = BTreeMap::from([
+        ("TestAllocator".to_owned(), kinds("blocking")),
+        ("TestBroadcaster".to_owned(), kinds("blocking")),
+        ("TestLookup".to_owned(), kinds("blocking")),
+        ("TestSession".to_owned(), kinds("panic")),
+        ("TestTransfer".to_owned(), kinds("blocking")),
+    ]);
+    assert_eq!(found, expected);
+    let lookup = outcome
+        .findings
+        .iter()
+        .find(|finding| finding.details["test"] == "TestLookup")
+        .expect("found");
+    assert_eq!(lookup.details["locations"][0], "discovery.go:27");
+    for part in [
+        "sending to a channel at discovery.go:27",
+        "made at discovery.go:21",
+        "started at discovery.go:22",
+        "took `<-time.After(patience)`, case 1 of 3",
+    ] {
+        assert!(lookup.explanation.contains(part), "{part} in {}", lookup.explanation);
+    }
+    let directory = outcome.folder.join("findings").join(&lookup.id);
+    let stop = Arc::new(AtomicBool::new(false));
+    let exhibit = Exhibit::open(&directory, &examples, &launcher(), &cache(), &stop, &mut |_| {})
+        .expect("it is a finding");
+    let again = exhibit.run(5, Duration::from_secs(60), &stop).expect("it runs");
+    assert!(again.failed > 0, "{again:?}");
+}
+
+const HOSTILE: &str = r#"package hostile
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestPrints(t *testing.T) {
+	line := strings.Repeat("x", 1<<20)
+	for range 64 {
+		fmt.Println(line)
+	}
+}
+
+func TestExits(t *testing.T) { os.Exit(0) }
+
+func TestForks(t *testing.T) {
+	if err := exec.Command("sleep", "1000").Start(); err != nil {
+		t.Skip(err)
+	}
+}
+
+func TestFails(t *testing.T) { t.Error("always") }
+
+func TestNet(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer listener.Close()
+	go func() {
+		connection, err := listener.Accept()
+		if err == nil {
+			connection.Write([]byte("hello"))
+			connection.Close()
+		}
+	}()
+	connection, err := net.DialTimeout("tcp", listener.Addr().String(), 5*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	buffer := make([]byte, 5)
+	if _, err := connection.Read(buffer); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var jobs = make(chan int)
+
+func init() {
+	go func() {
+		for range jobs {
+		}
+	}()
+}
+
+func TestGlobalWorker(t *testing.T) { jobs <- 1 }
+"#;
+
+#[test]
+fn tests_that_misbehave_are_survived_and_said() {
+    if go_is_missing() {
+        return;
+    }
+    let module = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        let path = module.path().join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(path, text).expect("written");
+    };
+    write("go.mod", "module example.com/hostile\n\ngo 1.24\n");
+    write("hostile_test.go", HOSTILE);
+    write("broken/broken_test.go", "package broken\n\nfunc TestX(t *testing.T) { undefined() }\n");
+    write("silent/silent.go", "package silent\n");
+    let folder = tempfile::tempdir().expect("a folder");
+    let outcome = fuzz(module.path(), &["./..."], 4, folder.path());
+    assert_eq!(outcome.by_test(), BTreeMap::new(), "{:?}", outcome.findings);
+    let names = |list: &[String]| -> Vec<String> {
+        list.iter().filter_map(|name| name.rsplit(' ').next().map(ToOwned::to_owned)).collect()
+    };
+    assert_eq!(names(&outcome.ended.failing), ["TestFails"]);
+    assert_eq!(names(&outcome.ended.exiting), ["TestExits"]);
+    let [problem] = outcome.prepared.problems.as_slice() else {
+        panic!("{:?}", outcome.prepared.problems)
+    };
+    assert_eq!(problem.package, "example.com/hostile/broken");
+    assert!(problem.said.contains("undefined: testing"), "{}", problem.said);
+}

@@ -1,0 +1,269 @@
+// The kernels around channels, repaired.
+package fixed
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A result that nobody waits for any more, after a timeout.
+func TestResultAfterTimeout(t *testing.T) {
+	result := make(chan int, 1)
+	go func() {
+		time.Sleep(time.Millisecond)
+		result <- 1
+	}()
+	select {
+	case <-result:
+	case <-time.After(20 * time.Millisecond):
+	}
+}
+
+// Two results, of which the first one wins.
+func TestFirstAnswerWins(t *testing.T) {
+	answers := make(chan int, 3)
+	for i := range 3 {
+		go func() { answers <- i }()
+	}
+	<-answers
+}
+
+// An early return on an error leaves the producer alone.
+func TestEarlyReturn(t *testing.T) {
+	values, failures := make(chan int, 1), make(chan error, 1)
+	go func() { failures <- errors.New("no") }()
+	go func() { values <- 1 }()
+	select {
+	case <-failures:
+		return
+	case <-values:
+	}
+	<-failures
+}
+
+// Nobody closes the channel that a worker ranges over.
+func TestRangeWithoutClose(t *testing.T) {
+	jobs := make(chan int)
+	done := make(chan bool, 3)
+	go func() {
+		for range jobs {
+			done <- true
+		}
+	}()
+	for i := range 3 {
+		jobs <- i
+	}
+	for range 3 {
+		<-done
+	}
+	close(jobs)
+}
+
+// A broadcaster whose Shutdown is not called (figure 6 of the paper).
+type broadcaster struct{ incoming chan int }
+
+func newBroadcaster() *broadcaster {
+	b := &broadcaster{make(chan int, 4)}
+	go b.loop()
+	return b
+}
+
+func (b *broadcaster) loop() {
+	for range b.incoming {
+	}
+}
+
+func (b *broadcaster) Shutdown() { close(b.incoming) }
+
+func TestForgottenShutdown(t *testing.T) {
+	b := newBroadcaster()
+	b.incoming <- 1
+	b.Shutdown()
+}
+
+// A worker in a select whose stop channel is never closed (figure 5 of the paper).
+func TestForgottenStop(t *testing.T) {
+	stop, updates := make(chan struct{}), make(chan int, 1)
+	go func() {
+		for {
+			select {
+			case _, ok := <-updates:
+				if !ok {
+					return
+				}
+			case <-stop:
+				return
+			}
+		}
+	}()
+	updates <- 1
+	close(stop)
+}
+
+// A nil channel blocks for ever.
+func TestNilChannel(t *testing.T) {
+	events := make(chan int, 1)
+	events <- 1
+	go func() { <-events }()
+	time.Sleep(time.Millisecond)
+}
+
+// Both sides send first.
+func TestBothSendFirst(t *testing.T) {
+	a, b := make(chan int), make(chan int)
+	var wg sync.WaitGroup
+	wg.Add(2)
+	go func() {
+		defer wg.Done()
+		a <- 1
+		<-b
+	}()
+	go func() {
+		defer wg.Done()
+		<-a
+		b <- 1
+	}()
+	wg.Wait()
+}
+
+// One message too few.
+func TestTooFewMessages(t *testing.T) {
+	numbers := make(chan int)
+	go func() {
+		for i := range 3 {
+			numbers <- i
+		}
+	}()
+	for range 3 {
+		<-numbers
+	}
+}
+
+// The semaphore is not given back on the error path.
+func TestSemaphoreNotReleased(t *testing.T) {
+	semaphore := make(chan struct{}, 1)
+	work := func(fail bool) error {
+		semaphore <- struct{}{}
+		if fail {
+			<-semaphore
+			return errors.New("failed")
+		}
+		<-semaphore
+		return nil
+	}
+	work(true)
+	go work(false)
+	time.Sleep(time.Millisecond)
+}
+
+// A full buffer: nobody drains the errors.
+func TestErrorsNotDrained(t *testing.T) {
+	failures := make(chan error, 3)
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			failures <- errors.New("x")
+		}()
+	}
+	wg.Wait()
+	<-failures
+}
+
+// Stop and the last event race; the sender does not listen to stop.
+func TestSenderIgnoresStop(t *testing.T) {
+	events, stop := make(chan int), make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-events:
+			case <-stop:
+				return
+			}
+		}
+	}()
+	go func() {
+		for i := range 3 {
+			select {
+			case events <- i:
+			case <-stop:
+				return
+			}
+		}
+	}()
+	close(stop)
+	<-done
+}
+
+// Closed twice, by two who both think they are the last.
+func TestDoubleClose(t *testing.T) {
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	var once sync.Once
+	stop := func() {
+		defer wg.Done()
+		once.Do(func() { close(done) })
+	}
+	wg.Add(2)
+	go stop()
+	go stop()
+	wg.Wait()
+}
+
+// A send to a channel that was closed meanwhile.
+func TestSendOnClosed(t *testing.T) {
+	events := make(chan int, 8)
+	var mu sync.Mutex
+	closed := false
+	var wg sync.WaitGroup
+	wg.Add(2)
+	go func() {
+		defer wg.Done()
+		mu.Lock()
+		defer mu.Unlock()
+		if !closed {
+			events <- 1
+		}
+	}()
+	go func() {
+		defer wg.Done()
+		mu.Lock()
+		closed = true
+		close(events)
+		mu.Unlock()
+	}()
+	wg.Wait()
+}
+
+// A default that is taken while the peer is still on its way.
+func TestSignalLostByDefault(t *testing.T) {
+	ready := make(chan struct{}, 1)
+	go func() {
+		select {
+		case ready <- struct{}{}:
+		default:
+		}
+	}()
+	<-ready
+}
+
+// A pipeline whose consumer stops early.
+func TestPipelineStopsEarly(t *testing.T) {
+	generate := func() <-chan int {
+		out := make(chan int)
+		go func() {
+			defer close(out)
+			for i := range 5 {
+				out <- i
+			}
+		}()
+		return out
+	}
+	for range generate() {
+	}
+}

@@ -1,0 +1,3 @@
+module strait.local/kernels
+
+go 1.24

@@ -1,0 +1,3 @@
+module example.com/strait/examples
+
+go 1.24
