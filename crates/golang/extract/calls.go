@@ -371,6 +371,8 @@ func (d *Driver) length(s *State, site *ssa.Call, name string, v Value) Value {
 		return KInt(int64(len(v)))
 	case KNil:
 		return KInt(0)
+	case Sym:
+		return Sym{name + "(" + v.id + ")"}
 	case Agg:
 		return KInt(int64(len(v.elems)))
 	case Ptr:

@@ -74,6 +74,7 @@ type Driver struct {
 	liveness    map[*ssa.Function]*Liveness
 	loopsOf     map[*ssa.Function]*Loops
 	emitted     **Code
+	needed      map[*ssa.Global]bool
 	fromShared  map[string]bool // unknowns that were read from memory other goroutines write
 }
 
@@ -120,10 +121,12 @@ func newDriver(world *World, facts *Facts, limits Limits) *Driver {
 // steps left.
 func drive(world *World, entry *ssa.Function, limits Limits) (*Driver, *Node) {
 	facts := newFacts()
+	_, needed := world.reaches(entry)
 	spent := 0
 	for round := 0; ; round++ {
 		d := newDriver(world, facts, limits)
 		d.steps = spent
+		d.needed = needed
 		start := d.start(entry)
 		d.work()
 		spent = d.steps

@@ -240,7 +240,7 @@ func isTest(fn *ssa.Function) bool {
 // entry is the program of one function.
 func (w *World) entry(fn *ssa.Function, limits Limits, place func(token.Pos) Position) attempted {
 	e := Entry{Name: fn.String(), Position: place(fn.Pos()), Assumptions: []Assumption{}, Loops: []Loop{}, Positions: []Position{}}
-	if !w.reaches(fn) {
+	if meets, _ := w.reaches(fn); !meets {
 		e.Text, e.Lines, e.Migo = "main {\n}\n", []int{0, 0}, "def main.main():\n"
 		return attempted{entry: e}
 	}

@@ -11,15 +11,33 @@ type Mentions struct {
 	communicates bool
 	functions    []*ssa.Function
 	methods      []*types.Func // methods of interfaces that it calls
+	globals      []*ssa.Global
 }
 
-// reaches tells whether an entry can come to anything that goroutines meet at. Every function that
-// is mentioned on the way counts as called, and every method of a type of the packages that a call
-// of an interface's method may mean.
-func (w *World) reaches(entry *ssa.Function) bool {
+// reaches tells whether an entry can come to anything that goroutines meet at, and which package
+// variables it may use. Every function that is mentioned on the way counts as called, and every
+// method of a type of the packages that a call of an interface's method may mean.
+func (w *World) reaches(entry *ssa.Function) (bool, map[*ssa.Global]bool) {
+	found := false
+	globals := map[*ssa.Global]bool{}
 	seen := map[*ssa.Function]bool{}
 	called := map[*types.Func]bool{}
-	stack := append([]*ssa.Function{entry}, w.initsOf(entry)...)
+	stack := []*ssa.Function{entry}
+	for _, init := range w.initsOf(entry) {
+		// What an initialiser sets is no use of it; what it calls may use anything.
+		m := w.mentionsOf(init)
+		seen[init] = true
+		found = found || m.communicates
+		for _, b := range init.Blocks {
+			for _, instr := range b.Instrs {
+				if call, ok := instr.(ssa.CallInstruction); ok {
+					if callee := call.Common().StaticCallee(); callee != nil {
+						stack = append(stack, callee)
+					}
+				}
+			}
+		}
+	}
 	for len(stack) > 0 {
 		fn := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
@@ -28,10 +46,14 @@ func (w *World) reaches(entry *ssa.Function) bool {
 		}
 		seen[fn] = true
 		m := w.mentionsOf(fn)
-		if m.communicates {
-			return true
-		}
+		found = found || m.communicates
 		stack = append(stack, m.functions...)
+		for _, global := range m.globals {
+			if !globals[global] {
+				globals[global] = true
+				stack = append(stack, w.initialFunctions(global)...)
+			}
+		}
 		for _, method := range m.methods {
 			if !called[method] {
 				called[method] = true
@@ -39,7 +61,50 @@ func (w *World) reaches(entry *ssa.Function) bool {
 			}
 		}
 	}
-	return false
+	return found, globals
+}
+
+// initialFunctions lists the functions that a package variable may hold from its initialiser.
+func (w *World) initialFunctions(global *ssa.Global) []*ssa.Function {
+	if !w.isRoot(global.Pkg) {
+		return nil
+	}
+	init := global.Pkg.Func("init")
+	if init == nil || len(init.Blocks) == 0 {
+		return nil
+	}
+	if w.initial == nil {
+		w.initial = map[*ssa.Global][]*ssa.Function{}
+	}
+	if _, known := w.initial[global]; !known {
+		w.listInitial(init)
+	}
+	return w.initial[global]
+}
+
+// listInitial finds, for each variable that an initialiser sets, the functions in its piece.
+func (w *World) listInitial(init *ssa.Function) {
+	p := w.piecesOf(init)
+	functions := make([][]*ssa.Function, len(p.globals))
+	for b, list := range p.of {
+		for i, instr := range b.Instrs {
+			for _, operand := range instr.Operands(nil) {
+				if fn, ok := (*operand).(*ssa.Function); ok {
+					functions[list[i]] = append(functions[list[i]], fn)
+				}
+			}
+		}
+	}
+	for number, globals := range p.globals {
+		for _, global := range globals {
+			w.initial[global] = append(w.initial[global], functions[number]...)
+		}
+	}
+	for _, member := range init.Pkg.Members {
+		if global, ok := member.(*ssa.Global); ok && w.initial[global] == nil {
+			w.initial[global] = []*ssa.Function{}
+		}
+	}
 }
 
 func (w *World) mentionsOf(fn *ssa.Function) *Mentions {
@@ -56,8 +121,11 @@ func (w *World) mentionsOf(fn *ssa.Function) *Mentions {
 			}
 			operands = instr.Operands(operands[:0])
 			for _, operand := range operands {
-				if other, ok := (*operand).(*ssa.Function); ok {
+				switch other := (*operand).(type) {
+				case *ssa.Function:
 					m.functions = append(m.functions, other)
+				case *ssa.Global:
+					m.globals = append(m.globals, other)
 				}
 			}
 			if call, ok := instr.(ssa.CallInstruction); ok && call.Common().IsInvoke() {

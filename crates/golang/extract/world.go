@@ -21,6 +21,8 @@ type World struct {
 	quiet    map[*ssa.Function]bool
 	invokes  map[*types.Func]bool
 	still    map[*ssa.Function]bool
+	pieces   map[*ssa.Function]*Pieces
+	initial  map[*ssa.Global][]*ssa.Function
 	mentions map[*ssa.Function]*Mentions
 	methods  map[*types.Func][]*ssa.Function
 	regions  map[*ssa.BasicBlock]*Region
@@ -34,6 +36,8 @@ func (w *World) copy() *World {
 	copied.liveness, copied.loopsOf = map[*ssa.Function]*Liveness{}, map[*ssa.Function]*Loops{}
 	copied.quiet, copied.invokes = map[*ssa.Function]bool{}, map[*types.Func]bool{}
 	copied.still, copied.regions = map[*ssa.Function]bool{}, map[*ssa.BasicBlock]*Region{}
+	copied.initial = nil
+	copied.pieces = map[*ssa.Function]*Pieces{}
 	copied.mentions, copied.methods = map[*ssa.Function]*Mentions{}, map[*types.Func][]*ssa.Function{}
 	return &copied
 }
@@ -43,7 +47,7 @@ func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Pac
 		program: program, packages: loaded, roots: map[*ssa.Package]bool{},
 		liveness: map[*ssa.Function]*Liveness{}, loopsOf: map[*ssa.Function]*Loops{},
 		quiet: map[*ssa.Function]bool{}, invokes: map[*types.Func]bool{}, still: map[*ssa.Function]bool{},
-		mentions: map[*ssa.Function]*Mentions{}, methods: map[*types.Func][]*ssa.Function{}, regions: map[*ssa.BasicBlock]*Region{}, names: map[token.Pos]string{},
+		mentions: map[*ssa.Function]*Mentions{}, pieces: map[*ssa.Function]*Pieces{}, methods: map[*types.Func][]*ssa.Function{}, regions: map[*ssa.BasicBlock]*Region{}, names: map[token.Pos]string{},
 	}
 	for _, root := range roots {
 		if root == nil || w.roots[root] {
