@@ -330,9 +330,11 @@ func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 		return false, false
 	}
 	switch m.name {
-	case "(*testing.T).Run", "(*testing.B).Run":
+	case "testing/synctest.Wait":
+		m.finish(KNil{})
+	case "(*testing.T).Run", "(*testing.B).Run", "testing/synctest.Test":
 		m.finish(d.unknown(m.s, here(m.s.top()), m.site, types.Typ[types.Bool]))
-		if clo, ok := m.arg(2).(Clo); ok && len(clo.fn.Blocks) > 0 {
+		if clo, ok := m.args[len(m.args)-1].(Clo); ok && len(clo.fn.Blocks) > 0 {
 			context := d.context(m.s.top().context, clo.fn, fmt.Sprintf("subtest %d", m.pos))
 			args := []Value{m.arg(0)}
 			frame := d.frame(clo.fn, args, clo.bind, deferredSite, context)
