@@ -31,8 +31,8 @@ pub enum Visit {
     End,
     /// Go no further: what follows is not known.
     Unknown,
-    /// Enough was seen.
-    Stop,
+    /// Enough was seen; the text says why.
+    Stop(&'static str),
 }
 
 /// All states and steps that were visited.
@@ -243,7 +243,7 @@ impl<S: Stateful> Builder<'_, S> {
                 }
                 Visit::End => self.space.ended.push(state),
                 Visit::Unknown => self.space.unknown.push(state),
-                Visit::Stop => return Some("stopped at the first match".into()),
+                Visit::Stop(why) => return Some(why.into()),
             }
             self.space.offsets.push(self.space.targets.len() as u32);
             state += 1;

@@ -1,6 +1,6 @@
 //! One program, several properties: the state space is built once, then each is looked at.
 
-use strait_calculus::{Program, Span};
+use strait_calculus::{ObjectId, Program, Span};
 use strait_explore::Coverage;
 
 use crate::checks;
@@ -51,6 +51,16 @@ pub fn verify(
     Verification { verdicts, model, unfenced }
 }
 
+/// Checks one property on a model that is there already.
+pub fn check_property(
+    program: &Program,
+    model: &Model,
+    property: Property,
+    places: &dyn Places,
+) -> Verdict {
+    Subject { model, program, places, unfenced: &unfenced(program) }.check(property)
+}
+
 impl Subject<'_> {
     fn check(&self, property: Property) -> Verdict {
         match property {
@@ -78,6 +88,11 @@ impl Subject<'_> {
                 Verdict::unknown(why)
             }
         }
+    }
+
+    /// What people call an object.
+    pub(crate) fn name(&self, object: ObjectId) -> String {
+        self.places.name(&self.model.machine.object_name(object))
     }
 
     /// Is this a place in the source that people know?

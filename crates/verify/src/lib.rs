@@ -11,7 +11,7 @@ mod property;
 mod tell;
 mod verdict;
 
-pub use check::{Verification, verify};
+pub use check::{Verification, check_property, verify};
 pub use checks::data::at_the_mercy_of_data;
 pub use error::Error;
 pub use fenced::{Unfenced, unfenced};

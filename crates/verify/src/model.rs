@@ -6,9 +6,10 @@
 //! readable, so that nobody has to store what is asked for rarely.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::{Duration, Instant};
 
 use strait_calculus::{Action, ActionKind, Machine, ObjectId, ProcId, Program, Recording, State};
-use strait_explore::{Coverage, Nature, Space, StateOptions, System, Visit, space};
+use strait_explore::{Coverage, Nature, Space, StateOptions, Visit, space};
 
 use crate::components::{Arrows, Components, components};
 
@@ -33,6 +34,8 @@ pub struct Budget<'a> {
     pub memory: usize,
     /// Whether equivalent orders are left out.
     pub reduction: Reduction,
+    /// Time for one search.
+    pub time: Option<Duration>,
     /// Set from outside to end the search early.
     pub stop: Option<&'a AtomicBool>,
     /// Where to add how many states were looked at.
@@ -45,11 +48,15 @@ impl Default for Budget<'_> {
             states: 1_000_000,
             memory: 1 << 30,
             reduction: Reduction::Auto,
+            time: None,
             stop: None,
             progress: None,
         }
     }
 }
+
+/// The word for a search that took all its time.
+const TIME_IS_UP: &str = "its time";
 
 /// Programs with at most so many states are searched without reduction, for the sake of shortest
 /// traces.
@@ -106,10 +113,14 @@ impl Model {
             stop: budget.stop,
             progress: budget.progress,
         };
+        let end = budget.time.map(|time| Instant::now() + time);
         let mut spinning = Vec::new();
         let mut race = None;
         let mut runaway = None;
         let mut space = space(&machine, &options, |number, state: &mut State, enabled| {
+            if number % 64 == 0 && end.is_some_and(|end| Instant::now() > end) {
+                return Visit::Stop(TIME_IS_UP);
+            }
             let condition = machine.condition(state);
             if condition.panicked {
                 return Visit::End;
@@ -147,7 +158,7 @@ impl Model {
 
     /// The state behind a number.
     pub fn state(&self, number: u32) -> State {
-        let mut state = self.machine.start();
+        let mut state = State::default();
         self.space.load(&self.machine, number, &mut state);
         state
     }

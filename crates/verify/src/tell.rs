@@ -23,7 +23,7 @@ pub(crate) fn trace(
         }
         let own = step.kind.map(|_| number);
         if places.place(step.actor.span).is_some() {
-            told.extend(tell(step, own));
+            told.extend(tell(step, own, places));
         }
         number += usize::from(step.kind.is_some());
     }
@@ -36,9 +36,9 @@ pub(crate) fn trace(
     Trace { actions, steps: told, cycle: cycle_told, left, choices }
 }
 
-fn tell(step: &Step, number: Option<usize>) -> Option<Told> {
+fn tell(step: &Step, number: Option<usize>, places: &dyn Places) -> Option<Told> {
     let action = match step.kind {
-        Some(kind) => sentence(step, kind),
+        Some(kind) => sentence(step, kind, places),
         None => format!("starts {}", step.starts.as_ref()?),
     };
     Some(Told {
@@ -51,8 +51,8 @@ fn tell(step: &Step, number: Option<usize>) -> Option<Told> {
     })
 }
 
-fn sentence(step: &Step, kind: ActionKind) -> String {
-    let object = step.object.as_deref().unwrap_or("nil");
+fn sentence(step: &Step, kind: ActionKind, places: &dyn Places) -> String {
+    let object = step.object.as_deref().map_or("nil".into(), |name| places.name(name));
     match kind {
         ActionKind::Meet => {
             let partner = step.partner.as_ref().map_or("", |partner| &partner.process);
@@ -79,9 +79,9 @@ fn sentence(step: &Step, kind: ActionKind) -> String {
 }
 
 /// What a process waits for, as a sentence about it.
-pub(crate) fn wish(machine: &Machine, waiting: &Waiting) -> String {
+pub(crate) fn wish(machine: &Machine, waiting: &Waiting, places: &dyn Places) -> String {
     let name = |want: &Want| match want.object {
-        Some(object) => machine.object_name(object),
+        Some(object) => places.name(&machine.object_name(object)),
         None => "nil".into(),
     };
     if waiting.wants.is_empty() {
@@ -115,11 +115,11 @@ pub(crate) fn wish(machine: &Machine, waiting: &Waiting) -> String {
 }
 
 /// A process that waits, with what it waits for.
-pub(crate) fn culprit(machine: &Machine, waiting: &Waiting) -> Culprit {
+pub(crate) fn culprit(machine: &Machine, waiting: &Waiting, places: &dyn Places) -> Culprit {
     Culprit {
         process: machine.process_name(waiting.process),
         span: waiting.span,
-        says: wish(machine, waiting),
+        says: wish(machine, waiting, places),
     }
 }
 
@@ -144,7 +144,7 @@ fn left(
         }
         let stands = waiting.iter().find(|waits| machine.process_name(waits.process) == process)?;
         let able = enabled.iter().any(|action| action.involves(stands.process));
-        let says = if able { "can go on".into() } else { wish(machine, stands) };
+        let says = if able { "can go on".into() } else { wish(machine, stands, places) };
         Some(Culprit { process, span, says })
     });
     others.filter(|one| places.place(one.span).is_some()).collect()

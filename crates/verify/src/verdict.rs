@@ -7,6 +7,11 @@ pub trait Places {
     /// A position in words, such as `line 3` or `main.go:3`. `None` for what has no place in that
     /// source: a device of a translation, with which no property is concerned.
     fn place(&self, span: Span) -> Option<String>;
+
+    /// What people call an object of the program.
+    fn name(&self, name: &str) -> String {
+        name.to_owned()
+    }
 }
 
 /// Places in a program that was read from a text of the language.

@@ -206,6 +206,7 @@ impl ExploreArgs {
             states: u64::MAX,
             memory: self.memory,
             reduction: if self.no_reduction { Reduction::Never } else { Reduction::Auto },
+            time: None,
             stop: Some(&stop),
             progress: Some(progress.count()),
         };

@@ -1,6 +1,8 @@
 //! `strait go verify`: Go packages checked for properties, by exploring what was extracted from
 //! them.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -9,7 +11,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use strait_calculus::Span;
 use strait_golang::{
-    Approximation, Assumption, Entry, ExtractOptions, Extraction, Go, Positions, extract,
+    Approximation, Assumption, Entry, ExtractOptions, Extraction, Go, LoopInfo, Positions, extract,
 };
 use strait_toolchain::Launcher;
 use strait_verify::{
@@ -62,6 +64,9 @@ pub struct GoVerifyArgs {
     /// States that are looked at for one entry
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     states: u64,
+    /// Time for the states of one entry
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration::parse)]
+    time: Duration,
     /// Memory for the states of one entry
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_size)]
     memory: usize,
@@ -93,6 +98,7 @@ impl GoVerifyArgs {
             states: self.states,
             memory: self.memory,
             reduction: if self.no_reduction { Reduction::Never } else { Reduction::Auto },
+            time: Some(self.time),
             stop: Some(&stop),
             progress: Some(progress.count()),
         };
@@ -201,6 +207,20 @@ impl Places for InGo {
     fn place(&self, span: Span) -> Option<String> {
         self.0.of(span).map(|position| format!("{}:{}", position.file, position.line))
     }
+
+    /// The extraction makes names unique: `done_` for a word of the language, `c_2` for another
+    /// variable of that name, `c_n2` and `c_v2` for another object in the same variable.
+    fn name(&self, name: &str) -> String {
+        let trimmed = name.trim_end_matches('_');
+        let Some((base, number)) = trimmed.rsplit_once('_') else { return trimmed.to_owned() };
+        let digits = number.trim_start_matches(['n', 'v']);
+        let numbered = !digits.is_empty() && digits.chars().all(|digit| digit.is_ascii_digit());
+        match (numbered, number.len() - digits.len()) {
+            (true, 0) => self.name(base),
+            (true, 1) => format!("{}#{digits}", self.name(base)),
+            _ => trimmed.to_owned(),
+        }
+    }
 }
 
 impl Locate for InGo {
@@ -261,18 +281,24 @@ fn not_by_type_alone(
              states to see whether that matters"
         ));
     }
+    let lines: RefCell<BTreeSet<(String, u32)>> = RefCell::default();
+    let of_loop = |one: &LoopInfo| (one.position.file.clone(), one.position.line);
     // The condition of a loop that ends lets go of it sooner or later.
-    let ends = |span: Span| {
-        places.0.of(span).is_some_and(|position| {
-            entry.loops.iter().any(|one| {
-                one.bounded
-                    && one.position.file == position.file
-                    && one.position.line == position.line
-            })
-        })
+    let adverse = |span: Span| {
+        let Some(position) = places.0.of(span) else { return true };
+        let line = (position.file.clone(), position.line);
+        let ends = entry.loops.iter().any(|one| one.bounded && of_loop(one) == line);
+        lines.borrow_mut().insert(line);
+        !ends
     };
-    match at_the_mercy_of_data(&found.model, places, &|span| !ends(span)) {
-        None => verdict,
+    let dependent = at_the_mercy_of_data(&found.model, places, &adverse);
+    let lines = lines.into_inner();
+    let hidden = entry.loops.iter().find(|one| !one.bounded && !lines.contains(&of_loop(one)));
+    match dependent {
+        None if hidden.is_none() => verdict,
+        None => Verdict::unknown(format!(
+            "live as a type, but what follows a loop may never be reached ({where_and_why})"
+        )),
         Some(culprit) => {
             let place = places.place(culprit.span).unwrap_or_default();
             Verdict::unknown(format!(

@@ -18,10 +18,10 @@ const LAST: usize = 30;
 pub fn print(ui: &Ui, checked: &[Checked]) -> anyhow::Result<()> {
     table(ui, checked)?;
     for entry in checked {
-        for answer in &entry.answers {
-            if answer.is_violation() {
-                violation(ui, entry, answer)?;
-            }
+        let violations: Vec<&Answer> =
+            entry.answers.iter().filter(|answer| answer.is_violation()).collect();
+        for (position, answer) in violations.iter().enumerate() {
+            violation(ui, entry, answer, &violations[..position])?;
         }
     }
     for entry in checked {
@@ -62,14 +62,19 @@ fn cell(ui: &Ui, answer: &Answer, width: usize) -> String {
     ui.paint(paint, format!("{word:<width$}"))
 }
 
-fn violation(ui: &Ui, entry: &Checked, answer: &Answer) -> anyhow::Result<()> {
+fn violation(ui: &Ui, entry: &Checked, answer: &Answer, told: &[&Answer]) -> anyhow::Result<()> {
     ui.line("")?;
     let heading = format!("{}: {} does not hold", entry.entry, answer.name);
     ui.line(ui.paint(Paint::Bold, heading))?;
     ui.line(format!("  {}", answer.verdict.why))?;
-    match &answer.verdict.trace {
-        Some(trace) => story(ui, entry, trace),
-        None => Ok(()),
+    let Some(trace) = &answer.verdict.trace else { return Ok(()) };
+    let same = |other: &&&Answer| {
+        let other = other.verdict.trace.as_ref();
+        other.is_some_and(|other| other.actions == trace.actions && other.cycle == trace.cycle)
+    };
+    match told.iter().find(same) {
+        Some(other) => ui.line(format!("  by the same steps as for {}", other.name)),
+        None => story(ui, entry, trace),
     }
 }
 

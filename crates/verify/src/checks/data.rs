@@ -39,7 +39,7 @@ pub fn at_the_mercy_of_data(
             let process = waiting.process;
             let safe = safe.entry(process).or_insert_with(|| branches.safe(model, process));
             if !safe[state as usize] {
-                return Some(tell::culprit(&model.machine, &waiting));
+                return Some(tell::culprit(&model.machine, &waiting, places));
             }
         }
     }

@@ -44,7 +44,7 @@ pub fn waitgroup_safe(subject: &Subject<'_>) -> Verdict {
         let span = machine.step_span(&state, process, 0);
         Culprit { process: machine.process_name(process), span, says }
     };
-    let group = race.waits.object.map_or_else(String::new, |group| machine.object_name(group));
+    let group = race.waits.object.map_or_else(String::new, |group| subject.name(group));
     let culprits = vec![
         culprit(race.adds.actor, format!("adds to {group}")),
         culprit(race.waits.actor, format!("may already pass the wait on {group}")),

@@ -21,10 +21,8 @@ pub(crate) struct Stuck {
     pub(crate) waiting: Waiting,
 }
 
-/// How many different places are followed back to where the waiting begins.
-const PLACES: usize = 12;
-
-/// Is there somebody who waits for ever? The nearest such state is shown.
+/// Is there somebody who waits for ever? The way leads to where it begins, or on to where everybody
+/// is in the end if that is not much further: there one sees why.
 pub fn check(subject: &Subject<'_>) -> Verdict {
     let mut places: BTreeMap<Pc, Stuck> = BTreeMap::new();
     each_stuck(subject, |stuck| {
@@ -33,19 +31,21 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
     });
     let mut found: Vec<Stuck> = places.into_values().collect();
     found.sort_by_key(|stuck| stuck.state);
-    for stuck in found.iter_mut().take(PLACES) {
-        stuck.state = first_stuck(subject.model, stuck.waiting.process).unwrap_or(stuck.state);
-    }
-    found.sort_by_key(|stuck| stuck.state);
     let Some(first) = found.first() else { return subject.nothing_found() };
-    let machine = &subject.model.machine;
-    let culprits: Vec<Culprit> =
-        found.iter().map(|stuck| tell::culprit(machine, &stuck.waiting)).collect();
+    let model = subject.model;
+    let begins = first_stuck(model, first.waiting.process).unwrap_or(first.state);
+    let (short, long) = (model.space.way(begins).len(), model.space.way(first.state).len());
+    let state = if long <= 2 * short + 6 { first.state } else { begins };
+    let culprits: Vec<Culprit> = found
+        .iter()
+        .map(|stuck| tell::culprit(&model.machine, &stuck.waiting, subject.places))
+        .collect();
     let mut why = format!("{} for ever", tell::listed(&culprits[..1], subject.places));
     if culprits.len() > 1 {
-        why.push_str(&format!("; elsewhere {}", tell::listed(&culprits[1..], subject.places)));
+        let others = tell::listed(&culprits[1..], subject.places);
+        why.push_str(&format!("; in this or other executions also {others}"));
     }
-    subject.broken(first.state, why, culprits)
+    subject.broken(state, why, culprits)
 }
 
 /// Goes through those who wait for ever, as long as wanted. An empty select is meant to wait.

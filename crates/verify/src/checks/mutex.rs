@@ -34,8 +34,8 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
     let machine = &subject.model.machine;
     let state = crate::checks::live::first_stuck(subject.model, stuck.waiting.process);
     let culprit = Culprit {
-        says: format!("waits for {}, which it holds itself", machine.object_name(object)),
-        ..tell::culprit(machine, &stuck.waiting)
+        says: format!("waits for {}, which it holds itself", subject.name(object)),
+        ..tell::culprit(machine, &stuck.waiting, subject.places)
     };
     let why = tell::listed(std::slice::from_ref(&culprit), subject.places);
     subject.broken(state.unwrap_or(stuck.state), why, vec![culprit])

@@ -31,7 +31,7 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
         .collect();
     found.sort();
     let Some((state, first)) = found.first().copied() else { return subject.nothing_found() };
-    let name = |object| model.machine.object_name(object);
+    let name = |object| subject.name(object);
     let place = crate::tell::at(subject.places, span(subject, first));
     let mut why = format!("a message in the buffer of {}{place} is never received", name(first));
     if found.len() > 1 {
