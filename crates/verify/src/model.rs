@@ -92,7 +92,7 @@ impl Model {
             let few = Budget { states: budget.states.min(SMALL), ..*budget };
             let model = Model::build(program, &few, false);
             let complete = model.space.coverage == Coverage::Exhaustive;
-            if complete || budget.states <= SMALL || model.is_interrupted() {
+            if complete || model.is_interrupted() {
                 return model;
             }
         }
