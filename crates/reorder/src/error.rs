@@ -27,11 +27,6 @@ pub enum Error {
     /// No test can be run.
     #[error("there is no test to run{0}; `go test -list . ./...` should print some")]
     NoTests(String),
-    /// A name pattern is not understood.
-    #[error(
-        "{0} is not a pattern of names: use text with * for anything, or several separated by |"
-    )]
-    BadPattern(String),
     /// A finding cannot be replayed.
     #[error("{} is not a finding of `strait go fuzz`: {reason}", path.display())]
     NotAGoFinding {

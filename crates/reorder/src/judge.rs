@@ -205,8 +205,10 @@ fn of_group(
     let facts = shown.iter().flat_map(|goroutine| {
         let same = group.iter().filter(|other| place(other) == place(goroutine)).count();
         let mut lines = story::goroutine(trace, selects, goroutine);
-        if same > 1 {
-            lines.push(format!("  {} more goroutines are at the same place", same - 1));
+        match same {
+            1 => {}
+            2 => lines.push("  another goroutine is at the same place".to_owned()),
+            _ => lines.push(format!("  {} more goroutines are at the same place", same - 1)),
         }
         lines
     });

@@ -68,13 +68,17 @@ pub fn prepare(
 ) -> Result<Prepared, Error> {
     let go = Go::find(launcher, &request.directory)?.cancelled_by(Arc::clone(stop));
     let base = go.module().unwrap_or(&request.directory).to_owned();
-    let overlay = Overlay::prepare(&go, cache)?;
     let virtual_time = request.virtual_time && !request.race;
     let build = Build { race: request.race, virtual_time, tags: request.tags.clone() };
     let listed = packages(&go, &build, &request.patterns)?;
     if listed.is_empty() {
         return Err(Error::NoPackages(request.patterns.join(" ")));
     }
+    // A workspace has no module at its top, but packages.
+    if go.module().is_none() && listed.iter().all(|package| package.problem.is_some()) {
+        return Err(Error::NoModule(request.directory.clone()));
+    }
+    let overlay = Overlay::prepare(&go, cache)?;
     let folder = tempfile::Builder::new().prefix("strait-go-").tempdir().map_err(Error::Folder)?;
     let mut prepared = Prepared {
         go,

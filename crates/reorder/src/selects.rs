@@ -28,11 +28,16 @@ impl Selects {
         }
     }
 
-    /// Does the place belong to the standard library?
+    /// Does the place belong to the standard library? Packages from Go's build cache may name another
+    /// GOROOT than the one at hand, so the package counts as well.
     pub fn is_standard(&self, site: &Site) -> bool {
-        Path::new(&site.file).starts_with(self.root.join("src"))
-            || site.file.ends_with("_testmain.go")
-            || ["runtime.", "testing.", "sync."].iter().any(|own| site.function.starts_with(own))
+        let source = self.root.join("src");
+        if Path::new(&site.file).starts_with(&source) || site.file.ends_with("_testmain.go") {
+            return true;
+        }
+        let package = package(&site.function);
+        let folder = format!("/src/{package}/");
+        site.file.contains(&folder) && source.join(package).is_dir()
     }
 
     /// `file:line`, relative to the module where possible.
@@ -70,5 +75,29 @@ impl Selects {
         })?;
         let of = step.cases;
         Some(format!("select at {place} took `{text}`, case {} of {of}", number + 1))
+    }
+}
+
+/// The package of a function: everything before the dot that follows the last slash.
+fn package(function: &str) -> &str {
+    let slash = function.rfind('/').map_or(0, |slash| slash + 1);
+    let dot = function[slash..].find('.').map_or(function.len(), |dot| slash + dot);
+    &function[..dot]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_of_functions() {
+        for (function, expected) in [
+            ("testing.(*T).Run", "testing"),
+            ("net/http.(*Server).Serve.func1", "net/http"),
+            ("example.com/m/pool.(*Pool[...]).get", "example.com/m/pool"),
+            ("main", "main"),
+        ] {
+            assert_eq!(package(function), expected);
+        }
     }
 }

@@ -45,7 +45,7 @@ pub fn goroutine(trace: &Trace, selects: &Selects, blocked: &Goroutine) -> Vec<S
     if blocked.kept_by_timers {
         lines.push("  only its own timers wake it, again and again".to_owned());
     }
-    if let Some(created) = &blocked.created {
+    if let Some(created) = blocked.created.as_ref().filter(|site| !selects.is_standard(site)) {
         let by = blocked.parent;
         lines.push(format!("  it was started at {} by goroutine {by}", selects.show(created)));
     }

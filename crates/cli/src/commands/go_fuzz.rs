@@ -155,7 +155,9 @@ impl GoFuzzArgs {
                 more => format!(" and {more} more"),
             };
             let package = &first.package;
-            return anyhow::anyhow!("nothing can be tested: {package}{more} cannot be compiled");
+            return anyhow::anyhow!(
+                "nothing can be tested: {package}{more} cannot be used, see above"
+            );
         }
         let run = self.run.as_ref().map(|run| format!(" that matches {run}")).unwrap_or_default();
         Error::NoTests(run).into()

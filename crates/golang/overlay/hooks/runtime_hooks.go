@@ -63,7 +63,7 @@ func straitBorn(parent, child *g) {
 
 // straitAfterGo is the end of a go statement.
 func straitAfterGo(pc uintptr) {
-	if straitOn != nil {
+	if shared := straitOn; shared != nil && shared.rate != 0 {
 		straitYield(straitAt(pc))
 	}
 }
@@ -371,10 +371,13 @@ func selectnbrecv(elem unsafe.Pointer, c *hchan) (selected, received bool) {
 //
 //go:linkname straitBefore sync.straitBefore
 func straitBefore(object unsafe.Pointer, kind uint32, pc uintptr) {
-	if straitOn == nil {
+	shared := straitOn
+	if shared == nil {
 		return
 	}
-	straitYield(straitAt(pc))
+	if shared.rate != 0 {
+		straitYield(straitAt(pc))
+	}
 	gp := getg()
 	gp.strait.object, gp.strait.kind = uintptr(object), kind
 }
@@ -416,7 +419,7 @@ func straitReleased(object unsafe.Pointer) {
 //
 //go:linkname straitPause sync.straitPause
 func straitPause(pc uintptr) {
-	if straitOn != nil {
+	if shared := straitOn; shared != nil && shared.rate != 0 {
 		straitYield(straitAt(pc))
 	}
 }

@@ -47,7 +47,7 @@ func straitMonitor() {
 		if overdue {
 			straitCheck.reason.Store(straitOverdue)
 		}
-		next = now + now/2
+		next = 2 * now
 		lock(&straitCheck.lock)
 		if straitCheck.idle.Load() {
 			straitCheck.idle.Store(false)
@@ -67,7 +67,7 @@ func straitChecker() {
 		straitCheck.idle.Store(true)
 		goparkunlock(&straitCheck.lock, waitReasonForceGCIdle, traceBlockSystemGoroutine, 1)
 		if straitCheck.reason.Load() == straitOverdue {
-			straitLeaks()
+			straitLeaks(2)
 			straitDescribe()
 			atomic.Store(&straitOn.state, straitOverdue)
 			exit(98)
@@ -75,11 +75,12 @@ func straitChecker() {
 		if atomic.Load(&straitOn.state) >= straitFinished {
 			continue
 		}
-		straitLeaks()
+		straitLeaks(1)
 		hopeless := false
 		stw := stopTheWorld(stwGoroutineProfile)
+		self := getg()
 		systemstack(func() {
-			hopeless = straitHopelessTest() || straitQuiet(nil)
+			hopeless = straitHopelessTest() || straitQuiet(self)
 		})
 		startTheWorld(stw)
 		if hopeless && straitStill() {
@@ -90,25 +91,33 @@ func straitChecker() {
 	}
 }
 
-// straitStill asks once more a moment later: a signal or a finalizer may have woken somebody.
+// straitStill asks again a moment later, and again: a signal or a finalizer may wake somebody, and on a
+// busy machine that takes its time.
 func straitStill() (still bool) {
-	systemstack(func() { usleep(30 * 1000) })
-	straitLeaks()
-	stw := stopTheWorld(stwGoroutineProfile)
-	systemstack(func() {
-		still = straitHopelessTest() || straitQuiet(nil)
-	})
-	startTheWorld(stw)
+	for range 3 {
+		systemstack(func() { usleep(40 * 1000) })
+		straitLeaks(2)
+		stw := stopTheWorld(stwGoroutineProfile)
+		self := getg()
+		systemstack(func() {
+			still = straitHopelessTest() || straitQuiet(self)
+		})
+		startTheWorld(stw)
+		if !still {
+			break
+		}
+	}
 	return still
 }
 
-// straitLeaks asks the collector, twice: what the first time is still held by something on its way
-// out is found the second time.
-func straitLeaks() {
+// straitLeaks asks the collector. Twice, if it is to be thorough: what the first time is still held by
+// something on its way out is found the second time.
+func straitLeaks(times int) {
 	atomic.Xadd(&straitOn.looks, 1)
-	if straitCanJudge && straitOn.flags&straitSanitize != 0 {
-		straitLeakGC()
-		straitLeakGC()
+	for range times {
+		if straitCanJudge && straitOn.flags&straitSanitize != 0 {
+			straitLeakGC()
+		}
 	}
 }
 
@@ -149,14 +158,20 @@ func straitQuiet(self *g) bool {
 
 // straitActive: somebody runs, will run, sleeps, or waits for the world outside.
 func straitActive(self *g) bool {
+	if status := fingStatus.Load(); status&fingWake != 0 {
+		return true // finalizers are about to run
+	}
 	for _, gp := range allgs {
-		if gp == self || isSystemGoroutine(gp, false) {
+		if gp == self || gp == sweep.g || gp == scavenger.g {
 			continue
 		}
 		switch straitStatus(gp) {
 		case _Grunnable, _Grunning, _Gsyscall, _Gcopystack, _Gpreempted:
 			return true
 		case _Gwaiting:
+			if isSystemGoroutine(gp, false) {
+				continue
+			}
 			switch gp.waitreason {
 			case waitReasonChanReceiveNilChan, waitReasonChanSendNilChan, waitReasonSelect,
 				waitReasonSelectNoCases, waitReasonChanReceive, waitReasonChanSend,
@@ -184,7 +199,7 @@ func StraitFinish(code int) {
 		return
 	}
 	straitSettle()
-	straitLeaks()
+	straitLeaks(2)
 	if straitStuckNow() {
 		systemstack(func() { usleep(30 * 1000) })
 		if straitStuckNow() {

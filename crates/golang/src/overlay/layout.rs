@@ -78,7 +78,7 @@ impl Default for Wishes {
             sanitize: true,
             settle: Duration::from_millis(50),
             limit: Duration::from_secs(10),
-            interval: Duration::from_millis(60),
+            interval: Duration::from_millis(100),
         }
     }
 }
