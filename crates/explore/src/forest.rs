@@ -1,11 +1,19 @@
 //! Wakeup trees as in `wakeup.rs`, for steps of deterministic threads. All trees of a search live in
 //! one vector whose places are used again, so that planning a reversal allocates nothing.
 
+use smallvec::SmallVec;
+
 use crate::threaded::Step;
 
 /// A place in the forest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Place(u32);
+
+impl Default for Place {
+    fn default() -> Self {
+        Place::NONE
+    }
+}
 
 impl Place {
     /// No place: the end of a list, or an empty tree.
@@ -29,6 +37,9 @@ pub(crate) struct Forest {
     free: Vec<u32>,
 }
 
+/// Steps in the order in which they are to be made. Most fit without memory of their own.
+pub(crate) type Sequence<'s> = SmallVec<[&'s Step; 24]>;
+
 /// Where a step stands among the weak initials of a sequence.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Initial {
@@ -42,8 +53,8 @@ pub(crate) enum Initial {
 
 /// Is the step, which must be enabled where the sequence begins, a weak initial of it?
 #[inline]
-pub(crate) fn weak_initial<'s>(step: &Step, sequence: impl Iterator<Item = &'s Step>) -> Initial {
-    for (position, next) in sequence.enumerate() {
+pub(crate) fn weak_initial(step: &Step, sequence: &[&Step]) -> Initial {
+    for (position, next) in sequence.iter().enumerate() {
         if next.pick.thread == step.pick.thread {
             return if next.pick == step.pick { Initial::At(position) } else { Initial::No };
         }
@@ -72,9 +83,33 @@ impl Forest {
         (children, rest)
     }
 
+    /// Copies the list of trees that begins at a place of another forest.
+    pub(crate) fn graft(&mut self, from: &Forest, list: Place) -> Place {
+        // Branches to copy, and where the copy is to be hung up: below a parent, or beside the one
+        // before. Not recursive: trees can be deep.
+        let mut first = Place::NONE;
+        let mut left = vec![(list, Place::NONE, false)];
+        while let Some((source, at, below)) = left.pop() {
+            if source.is_none() {
+                continue;
+            }
+            let Branch { step, first_child, next } = from.at(source);
+            let (step, none) = (step.clone(), Place::NONE);
+            let copy = self.plant(Branch { step, first_child: none, next: none });
+            match (at.is_none(), below) {
+                (true, _) => first = copy,
+                (false, true) => self.branches[at.0 as usize].first_child = copy,
+                (false, false) => self.branches[at.0 as usize].next = copy,
+            }
+            left.push((*next, copy, false));
+            left.push((*first_child, copy, true));
+        }
+        first
+    }
+
     /// Inserts a sequence (which is used up) to the right of a tree, unless exploring what is there
     /// already covers it. Says whether the tree has grown.
-    pub(crate) fn insert(&mut self, root: &mut Place, sequence: &mut Vec<Step>) -> bool {
+    pub(crate) fn insert(&mut self, root: &mut Place, sequence: &mut Sequence<'_>) -> bool {
         let mut parent = Place::NONE;
         loop {
             let mut level = if parent.is_none() { *root } else { self.at(parent).first_child };
@@ -85,7 +120,7 @@ impl Forest {
             let mut last = Place::NONE;
             let mut matching = None;
             while !level.is_none() {
-                match weak_initial(self.step(level), sequence.iter()) {
+                match weak_initial(self.step(level), sequence) {
                     Initial::At(position) => matching = Some(Some(position)),
                     Initial::Independent => matching = Some(None),
                     Initial::No => {
@@ -111,11 +146,12 @@ impl Forest {
         root: &mut Place,
         parent: Place,
         last: Place,
-        sequence: &mut Vec<Step>,
+        sequence: &mut Sequence<'_>,
     ) -> bool {
         let mut chain = Place::NONE;
         while let Some(step) = sequence.pop() {
-            chain = self.plant(Branch { step, first_child: chain, next: Place::NONE });
+            chain =
+                self.plant(Branch { step: step.clone(), first_child: chain, next: Place::NONE });
         }
         if chain.is_none() {
             return false;

@@ -10,6 +10,8 @@
 //! an object's gates are ordered among each other, it suffices to remember which gates were open
 //! before each of them.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
 use crate::threaded::{Access, Accesses, EventId, Next, Pick, Step};
@@ -20,8 +22,8 @@ pub(crate) struct Event {
     /// How many events of the same thread came before.
     index: u32,
     pub(crate) choices: u32,
-    /// The events that this one could have come before.
-    pub(crate) races: SmallVec<[u32; 4]>,
+    /// Where its races begin in the list of all races; they end where those of the next event begin.
+    first_race: u32,
 }
 
 /// An access by an event of the execution.
@@ -35,6 +37,19 @@ struct Entry {
     last_write: u32,
 }
 
+/// Clocks are multiples of this long, and handled in pieces of this length.
+const LANES: usize = 4;
+
+/// Adds what the other clock knows.
+#[inline]
+fn join(clock: &mut [u32], other: &[u32]) {
+    for (known, more) in clock.chunks_exact_mut(LANES).zip(other.chunks_exact(LANES)) {
+        for lane in 0..LANES {
+            known[lane] = known[lane].max(more[lane]);
+        }
+    }
+}
+
 /// An execution, which grows and is taken back.
 #[derive(Default)]
 pub(crate) struct History {
@@ -42,6 +57,8 @@ pub(crate) struct History {
     /// `stride` numbers an event: how many events of each thread happen before or are the event.
     clocks: Vec<u32>,
     stride: usize,
+    /// For each event in turn the events that it could have come before.
+    races: Vec<u32>,
     by_thread: Vec<Vec<u32>>,
     by_object: Vec<Vec<Entry>>,
     /// The clock of the step under examination.
@@ -67,7 +84,8 @@ impl History {
         let position = self.events.len() as u32;
         let thread = pick.thread.0 as usize;
         self.begin(thread, next.causes);
-        let races = self.find_races(next.accesses, &open);
+        let first_race = self.races.len() as u32;
+        self.find_races(next.accesses, &open);
         let index = self.by_thread[thread].len() as u32;
         self.by_thread[thread].push(position);
         self.clock[thread] = index + 1;
@@ -84,7 +102,21 @@ impl History {
             entries.push(Entry { position, write: access.write, open, last_write });
         }
         let step = Step { pick, accesses: Accesses::new(next.accesses) };
-        self.events.push(Event { step, index, choices: next.choices, races });
+        self.events.push(Event { step, index, choices: next.choices, first_race });
+    }
+
+    /// The events that an event could have come before, as a part of [`History::race`].
+    #[inline]
+    pub(crate) fn races(&self, event: usize) -> Range<usize> {
+        let end =
+            self.events.get(event + 1).map_or(self.races.len() as u32, |next| next.first_race);
+        self.events[event].first_race as usize..end as usize
+    }
+
+    /// One of all races.
+    #[inline]
+    pub(crate) fn race(&self, number: usize) -> usize {
+        self.races[number] as usize
     }
 
     /// The races of a step that is announced but not made.
@@ -95,13 +127,16 @@ impl History {
         open: impl Fn(u32) -> u8,
     ) -> SmallVec<[u32; 4]> {
         self.begin(pick.thread.0 as usize, next.causes);
-        self.find_races(next.accesses, &open)
+        let start = self.races.len();
+        self.find_races(next.accesses, &open);
+        self.races.drain(start..).collect()
     }
 
     /// Takes the execution back to so many events.
     pub(crate) fn truncate(&mut self, length: usize) {
         while self.events.len() > length {
             let Some(event) = self.events.pop() else { return };
+            self.races.truncate(event.first_race as usize);
             self.by_thread[event.step.pick.thread.0 as usize].pop();
             for access in event.step.accesses.as_slice() {
                 self.by_object[access.object as usize].pop();
@@ -115,8 +150,10 @@ impl History {
         least.clear();
         least.resize(self.stride, u32::MAX);
         for clock in self.clocks[start * self.stride..].chunks_exact(self.stride.max(1)) {
-            for (least, &known) in least.iter_mut().zip(clock) {
-                *least = (*least).min(known);
+            for (least, known) in least.chunks_exact_mut(LANES).zip(clock.chunks_exact(LANES)) {
+                for lane in 0..LANES {
+                    least[lane] = least[lane].min(known[lane]);
+                }
             }
         }
     }
@@ -132,11 +169,14 @@ impl History {
         if thread >= self.stride {
             self.widen(thread + 1);
         }
-        self.clock.fill(0);
-        if let Some(&last) = self.by_thread[thread].last() {
-            self.join(last);
+        match self.by_thread[thread].last() {
+            Some(&last) => {
+                let start = last as usize * self.stride;
+                self.clock.copy_from_slice(&self.clocks[start..start + self.stride]);
+            }
+            None => self.clock.fill(0),
         }
-        for cause in causes {
+        for cause in causes.iter().filter(|cause| cause.thread.0 as usize != thread) {
             let events = self.by_thread.get(cause.thread.0 as usize);
             if let Some(&position) = events.and_then(|events| events.get(cause.index as usize)) {
                 self.join(position);
@@ -147,10 +187,7 @@ impl History {
     #[inline]
     fn join(&mut self, position: u32) {
         let start = position as usize * self.stride;
-        let other = &self.clocks[start..start + self.stride];
-        for (known, &more) in self.clock.iter_mut().zip(other) {
-            *known = (*known).max(more);
-        }
+        join(&mut self.clock, &self.clocks[start..start + self.stride]);
     }
 
     #[inline]
@@ -161,7 +198,7 @@ impl History {
 
     /// Makes room for more threads in every clock.
     fn widen(&mut self, threads: usize) {
-        let stride = threads.next_power_of_two().max(4);
+        let stride = threads.next_power_of_two().max(LANES);
         let mut clocks = Vec::with_capacity(self.events.len() * stride);
         for clock in self.clocks.chunks_exact(self.stride.max(1)) {
             clocks.extend_from_slice(clock);
@@ -173,13 +210,19 @@ impl History {
         self.by_thread.resize_with(stride, Vec::new);
     }
 
-    /// Finds the races of a step whose clock was begun, and completes the clock.
+    /// Appends the races of a step whose clock was begun, and completes the clock.
     #[inline]
-    fn find_races(&mut self, accesses: &[Access], open: &impl Fn(u32) -> u8) -> SmallVec<[u32; 4]> {
-        let mut races = SmallVec::new();
+    fn find_races(&mut self, accesses: &[Access], open: &impl Fn(u32) -> u8) {
+        match accesses {
+            [access] if access.gate == 0 => self.single_races(*access),
+            _ => self.several_races(accesses, open),
+        }
+    }
+
+    fn several_races(&mut self, accesses: &[Access], open: &impl Fn(u32) -> u8) {
         let gated = accesses.iter().any(|access| access.gate != 0);
         if gated {
-            self.gated_races(accesses, open, &mut races);
+            self.gated_races(accesses, open);
         }
         self.candidates.clear();
         for access in accesses {
@@ -200,22 +243,40 @@ impl History {
             let position = self.candidates[index];
             if !self.is_known(position) {
                 if !gated {
-                    races.push(position);
+                    self.races.push(position);
                 }
                 self.join(position);
             }
         }
-        races
+    }
+
+    /// For the usual step, with one access that waits for nothing: the entries of its object that
+    /// it conflicts with are in the order in which they have to be looked at.
+    #[inline]
+    fn single_races(&mut self, access: Access) {
+        let Some(entries) = self.by_object.get(access.object as usize) else { return };
+        let mut rest = &entries[..];
+        while let [earlier @ .., entry] = rest {
+            if (access.write | entry.write) && !self.is_known(entry.position) {
+                let start = entry.position as usize * self.stride;
+                self.races.push(entry.position);
+                join(&mut self.clock, &self.clocks[start..start + self.stride]);
+            }
+            if entry.write {
+                // Whatever came before happens before this.
+                return;
+            }
+            rest = match (access.write, entry.last_write) {
+                (true, _) => earlier,
+                (false, last_write) => &entries[..last_write as usize],
+            };
+        }
     }
 
     /// For a step that waits for gates: the latest events on its objects without which, and
     /// without what happens after them, a gate is open.
-    fn gated_races(
-        &mut self,
-        accesses: &[Access],
-        open: &impl Fn(u32) -> u8,
-        races: &mut SmallVec<[u32; 4]>,
-    ) {
+    fn gated_races(&mut self, accesses: &[Access], open: &impl Fn(u32) -> u8) {
+        let start = self.races.len();
         self.candidates.clear();
         for access in accesses {
             let Some(entries) = self.by_object.get(access.object as usize) else { continue };
@@ -239,10 +300,11 @@ impl History {
         }
         self.candidates.sort_unstable_by(|a, b| b.cmp(a));
         self.candidates.dedup();
-        for &position in &self.candidates {
+        for index in 0..self.candidates.len() {
+            let position = self.candidates[index];
             let earlier = position as usize;
-            if !races.iter().any(|&later| self.before(earlier, later as usize)) {
-                races.push(position);
+            if !self.races[start..].iter().any(|&later| self.before(earlier, later as usize)) {
+                self.races.push(position);
             }
         }
     }

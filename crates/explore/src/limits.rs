@@ -69,6 +69,15 @@ impl Meter {
         self.bounds.get_or_insert_with(|| bounds.to_string());
     }
 
+    /// What another part of the same search ran into.
+    pub(crate) fn also(&mut self, other: Meter) {
+        self.executions = self.executions.or(other.executions);
+        self.length = self.length.or(other.length);
+        self.memory = self.memory.or(other.memory);
+        self.interrupted |= other.interrupted;
+        self.bounds = self.bounds.take().or(other.bounds);
+    }
+
     /// The word for what was left out.
     pub(crate) fn coverage(&self) -> Coverage {
         let mut by = String::new();

@@ -7,14 +7,18 @@
 //! | E | the history |
 //! | sleep(E) | [`Node::sleep`], with the explored branches added |
 //! | wut(E) | [`Node::tree`] |
-//! | e ≾ e' | [`Event::races`](crate::history::Event) |
+//! | e ≾ e' | [`History::races`] |
 //! | notdep(e, E)·proc(e') | [`Search::plan`] |
 //!
 //! A reversal is planned again for a later execution only if notdep has changed since.
+//!
+//! The first nodes of an execution may be shared with other searches of the same system
+//! (`crew.rs`): what is planned there is theirs as well.
 
 use std::ops::Range;
 
-use crate::forest::{Forest, Initial, Place, weak_initial};
+use crate::crew::Prefix;
+use crate::forest::{Forest, Initial, Place, Sequence, weak_initial};
 use crate::history::History;
 use crate::limits::{Limits, Meter};
 use crate::report::{Found, Report};
@@ -59,7 +63,7 @@ pub fn optimal<S: Threaded>(
 
 /// How a descent ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+pub(crate) enum End {
     /// Nothing is enabled any more.
     Complete,
     /// The execution is as long as allowed.
@@ -71,33 +75,34 @@ enum End {
 }
 
 /// A state on the current execution.
-struct Node {
+pub(crate) struct Node {
     /// What is to be tried from here, the branch under exploration excluded.
-    tree: Place,
+    pub(crate) tree: Place,
     /// What need not be done here because an explored execution covers it: a range of the stack of
     /// sleepers.
-    sleep: Range<usize>,
+    pub(crate) sleep: Range<usize>,
     /// Has notdep of the event made here changed since its reversals were planned?
     stale: bool,
 }
 
-struct Search<'s, S: Threaded> {
-    system: &'s mut S,
-    history: History,
-    forest: Forest,
-    nodes: Vec<Node>,
-    sleepers: Vec<Step>,
+pub(crate) struct Search<'s, S: Threaded> {
+    pub(crate) system: &'s mut S,
+    pub(crate) history: History,
+    pub(crate) forest: Forest,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) sleepers: Vec<Step>,
+    /// The nodes that are shared with other searches: the first ones.
+    pub(crate) prefix: Prefix,
     /// Events from here on are new since reversals were last planned.
     fresh: usize,
-    report: Report<S::Outcome, Pick>,
+    pub(crate) report: Report<S::Outcome, Pick>,
     seen: FxHashMap<S::Outcome, ()>,
     outcome_bytes: usize,
     least: Vec<u32>,
-    sequence: Vec<Step>,
 }
 
 impl<'s, S: Threaded> Search<'s, S> {
-    fn new(system: &'s mut S) -> Self {
+    pub(crate) fn new(system: &'s mut S) -> Self {
         system.restart();
         Search {
             system,
@@ -105,22 +110,49 @@ impl<'s, S: Threaded> Search<'s, S> {
             forest: Forest::default(),
             nodes: vec![Node { tree: Place::NONE, sleep: 0..0, stale: true }],
             sleepers: Vec::new(),
+            prefix: Prefix::default(),
             fresh: 0,
             report: Report::new(),
             seen: FxHashMap::default(),
             outcome_bytes: 0,
             least: Vec::new(),
-            sequence: Vec::new(),
         }
     }
 
+    /// Begins anew at the end of a path through shared nodes, with a branch of the last one. All
+    /// sleepers sleep beside it. Says whether the system could follow the path.
+    pub(crate) fn resume(&mut self, prefix: Prefix, path: &[Pick], branch: Pick) -> bool {
+        self.history.truncate(0);
+        self.nodes.clear();
+        self.forest = Forest::default();
+        self.fresh = 0;
+        self.prefix = prefix;
+        self.system.restart();
+        for &pick in path {
+            if !self.system.enabled(pick.thread) {
+                return false;
+            }
+            let Some(next) = self.system.next(pick.thread) else { return false };
+            self.history.push(pick, next, |object| self.system.open(object));
+            self.system.step(pick.thread, pick.choice);
+            self.nodes.push(Node { tree: Place::NONE, sleep: 0..0, stale: true });
+        }
+        let sleep = 0..self.sleepers.len();
+        self.nodes.push(Node { tree: Place::NONE, sleep, stale: true });
+        let possible = self.system.enabled(branch.thread);
+        if possible {
+            self.perform(branch, Place::NONE);
+        }
+        possible
+    }
+
     /// Roughly how many bytes are in use.
-    fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.forest.bytes() + self.outcome_bytes
     }
 
     /// Follows the wakeup tree, then anything, to the end of an execution.
-    fn descend(&mut self, limits: &Limits<'_>, meter: &mut Meter) -> End {
+    pub(crate) fn descend(&mut self, limits: &Limits<'_>, meter: &mut Meter) -> End {
         loop {
             let tree = self.nodes.last().map_or(Place::NONE, |node| node.tree);
             if tree.is_none() {
@@ -199,7 +231,11 @@ impl<'s, S: Threaded> Search<'s, S> {
     }
 
     /// Takes up the outcome of an execution and plans its reversals.
-    fn conclude(&mut self, end: End, visit: &mut impl FnMut(&S, &S::Outcome) -> bool) -> bool {
+    pub(crate) fn conclude(
+        &mut self,
+        end: End,
+        visit: &mut impl FnMut(&S, &S::Outcome) -> bool,
+    ) -> bool {
         let mut go_on = true;
         match end {
             End::Complete => {
@@ -234,17 +270,19 @@ impl<'s, S: Threaded> Search<'s, S> {
     fn plan_reversals(&mut self) {
         let length = self.history.len();
         self.mark_stale(self.fresh);
-        for event in 0..length {
-            for index in 0..self.history.events[event].races.len() {
-                let overtaken = self.history.events[event].races[index] as usize;
-                if event >= self.fresh || self.nodes[overtaken].stale {
+        for number in 0..length {
+            for race in self.history.races(number) {
+                let overtaken = self.history.race(race);
+                if number >= self.fresh || self.nodes[overtaken].stale {
                     // In which ways the step can be taken earlier is known only there.
-                    let mut step = self.history.events[event].step.clone();
+                    let mut step = self.history.events[number].step.clone();
                     step.pick.choice = 0;
-                    self.plan(overtaken, step);
+                    self.plan(overtaken, &step);
                 }
             }
-            self.plan_other_choices(event);
+            if self.history.events[number].choices > 1 {
+                self.plan_other_choices(number);
+            }
         }
         for number in 0..self.system.threads() {
             self.plan_blocked(ThreadId(number));
@@ -267,15 +305,15 @@ impl<'s, S: Threaded> Search<'s, S> {
 
     /// Plans the other ways to take a step that was taken in one way.
     fn plan_other_choices(&mut self, event: usize) {
-        let choices = self.history.events[event].choices;
-        if choices == 1 || !self.nodes[event].stale {
+        if !self.nodes[event].stale {
             return;
         }
+        let choices = self.history.events[event].choices;
         let taken = self.history.events[event].step.pick.choice;
         for choice in (0..choices).filter(|&choice| choice != taken) {
             let mut step = self.history.events[event].step.clone();
             step.pick.choice = choice;
-            self.plan(event, step);
+            self.plan(event, &step);
         }
     }
 
@@ -290,34 +328,41 @@ impl<'s, S: Threaded> Search<'s, S> {
         if !races.is_empty() {
             let step = Step { pick, accesses: Accesses::new(next.accesses) };
             for overtaken in races {
-                self.plan(overtaken as usize, step.clone());
+                self.plan(overtaken as usize, &step);
             }
         }
     }
 
     /// Plans notdep(e)·f at the node of e, unless something asleep or planned covers it.
-    fn plan(&mut self, overtaken: usize, step: Step) {
-        self.sequence.clear();
-        for later in overtaken + 1..self.history.len() {
-            if !self.history.before(overtaken, later) {
-                self.sequence.push(self.history.events[later].step.clone());
+    fn plan(&mut self, overtaken: usize, step: &Step) {
+        let history = &self.history;
+        let mut sequence = Sequence::new();
+        for later in overtaken + 1..history.len() {
+            if !history.before(overtaken, later) {
+                sequence.push(&history.events[later].step);
             }
         }
-        self.sequence.push(step);
+        sequence.push(step);
+        if overtaken < self.prefix.len() {
+            let own = history.events[overtaken].step.pick;
+            self.prefix.plan(overtaken, own, &mut sequence);
+            return;
+        }
         let node = &mut self.nodes[overtaken];
         let covered = self.sleepers[node.sleep.clone()]
             .iter()
-            .any(|sleeper| weak_initial(sleeper, self.sequence.iter()) != Initial::No);
+            .any(|sleeper| weak_initial(sleeper, &sequence) != Initial::No);
         if !covered {
-            self.forest.insert(&mut node.tree, &mut self.sequence);
+            self.forest.insert(&mut node.tree, &mut sequence);
         }
     }
 
     /// Goes back to the last node with something left to try and makes that step. Says whether
     /// there was one.
-    fn backtrack(&mut self) -> bool {
+    pub(crate) fn backtrack(&mut self) -> bool {
         self.nodes.pop();
-        while let Some(node) = self.nodes.pop() {
+        while self.nodes.len() > self.prefix.len() {
+            let Some(node) = self.nodes.pop() else { break };
             if node.tree.is_none() {
                 continue;
             }

@@ -22,6 +22,14 @@ pub struct Access {
     pub gate: u8,
 }
 
+impl Access {
+    /// Does the order of the two accesses matter? Objects that do not exist are only read.
+    #[inline]
+    pub(crate) fn clashes(self, other: Access) -> bool {
+        self.object == other.object && (self.write | other.write)
+    }
+}
+
 /// The event with this number (from 0) of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct EventId {
@@ -80,34 +88,47 @@ pub trait Threaded {
     fn outcome(&mut self) -> Self::Outcome;
 }
 
-/// The accesses of a step. Nearly all steps have one or two: these are copied as a whole.
-#[derive(Clone, Debug)]
+/// The accesses of a step. Nearly all steps have one, which is copied with the step.
+#[derive(Debug)]
 pub(crate) struct Accesses {
-    few: [Access; 2],
-    count: u32,
+    /// The only one; of an object that does not exist if there is none or more than one.
+    one: Access,
     many: Option<Box<[Access]>>,
 }
 
 impl Accesses {
+    const NONE: Access = Access { object: u32::MAX, write: false, gate: 0 };
+
     #[inline]
     pub(crate) fn new(accesses: &[Access]) -> Self {
-        const NONE: Access = Access { object: u32::MAX, write: false, gate: 0 };
-        let count = accesses.len() as u32;
-        let mut few = [NONE; 2];
         match *accesses {
-            [] => {}
-            [one] => few[0] = one,
-            [one, other] => few = [one, other],
-            _ => return Accesses { few, count, many: Some(accesses.into()) },
+            [one] => Accesses { one, many: None },
+            _ => Accesses::several(accesses),
         }
-        Accesses { few, count, many: None }
+    }
+
+    #[cold]
+    fn several(accesses: &[Access]) -> Self {
+        let many = (!accesses.is_empty()).then(|| accesses.into());
+        Accesses { one: Accesses::NONE, many }
     }
 
     #[inline]
     pub(crate) fn as_slice(&self) -> &[Access] {
         match &self.many {
             Some(many) => many,
-            None => &self.few[..self.count as usize],
+            None if self.one.object == u32::MAX => &[],
+            None => std::slice::from_ref(&self.one),
+        }
+    }
+}
+
+impl Clone for Accesses {
+    #[inline]
+    fn clone(&self) -> Self {
+        match &self.many {
+            None => Accesses { one: self.one, many: None },
+            Some(many) => Accesses::several(many),
         }
     }
 }
@@ -123,10 +144,16 @@ impl Step {
     /// May the order with a step of another thread matter?
     #[inline]
     pub(crate) fn conflicts(&self, other: &Step) -> bool {
-        self.accesses.as_slice().iter().any(|mine| {
-            let clash =
-                |theirs: &Access| mine.object == theirs.object && (mine.write || theirs.write);
-            other.accesses.as_slice().iter().any(clash)
-        })
+        if self.accesses.many.is_none() && other.accesses.many.is_none() {
+            return self.accesses.one.clashes(other.accesses.one);
+        }
+        self.conflicts_anywhere(other)
+    }
+
+    #[cold]
+    fn conflicts_anywhere(&self, other: &Step) -> bool {
+        let clash =
+            |&mine: &Access| other.accesses.as_slice().iter().any(|&theirs| mine.clashes(theirs));
+        self.accesses.as_slice().iter().any(clash)
     }
 }

@@ -158,30 +158,19 @@ fn show(measured: &Measured) -> String {
     format!("{more}{} at {rate:.0}/s", measured.executions)
 }
 
-/// The best rate of searching a program again and again for a while.
-fn rate(batch: usize, mut search: impl FnMut() -> (u64, u64)) -> (f64, f64) {
-    let (mut best, mut step) = (0f64, f64::MAX);
-    for _ in 0..5 {
-        let (mut executions, mut steps, start) = (0, 0, cpu());
-        while cpu() - start < 200_000_000 {
-            // Asking for the time costs as much as a few executions.
-            for _ in 0..batch {
-                let (more, new) = search();
-                executions += more;
-                steps += new;
-            }
-        }
-        let nanoseconds = (cpu() - start) as f64;
-        best = best.max(executions as f64 * 1e9 / nanoseconds);
-        step = step.min(nanoseconds / steps.max(1) as f64);
+/// The rate of searching a program again and again for a while.
+fn rate(batch: usize, mut search: impl FnMut() -> u64) -> f64 {
+    let (mut executions, start) = (0, cpu());
+    while cpu() - start < 200_000_000 {
+        // Asking for the time costs as much as a few executions.
+        executions += (0..batch).map(|_| search()).sum::<u64>();
     }
-    (best, step)
+    executions as f64 * 1e9 / (cpu() - start) as f64
 }
 
 /// Searches lost(3) once, without looking at the time.
-fn ours_lost() -> (u64, u64) {
-    let outcomes = strait::Builder::new().outcomes(|| ours::lost(3));
-    (outcomes.executions, outcomes.steps)
+fn ours_lost() -> u64 {
+    strait::Builder::new().outcomes(|| ours::lost(3)).executions
 }
 
 fn table() {
@@ -218,32 +207,106 @@ fn table() {
     }
 }
 
+/// The three libraries one after the other, several times, so that other load hits all of them.
+fn ratios() {
+    println!("\nlost(3), executions per CPU-second:");
+    let (mut of_loom, mut of_shuttle) = (Vec::new(), Vec::new());
+    for _ in 0..7 {
+        let mine = rate(100, ours_lost);
+        let loom = rate(1, || loomed(loomed::lost, 3, 2_000).executions);
+        let shuttle = rate(1, || shuttled(shuttled::lost, 3, 2_000).executions);
+        println!("strait {mine:.0}, loom {loom:.0}, shuttle {shuttle:.0}");
+        of_loom.push(mine / loom);
+        of_shuttle.push(mine / shuttle);
+    }
+    of_loom.sort_by(f64::total_cmp);
+    of_shuttle.sort_by(f64::total_cmp);
+    println!(
+        "medians: {:.0} times the rate of loom, {:.1} times that of shuttle",
+        of_loom[3], of_shuttle[3]
+    );
+}
+
+/// The most memory that this process has had at once, in KiB.
+fn memory() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+/// Longer and longer searches: the rate, what a step costs, and the memory.
+fn growth() {
+    println!("\nlonger searches (steps are all that were performed, repetitions included):");
+    for size in 3..=6 {
+        let (mut executions, start) = (0, cpu());
+        while cpu() - start < 500_000_000 {
+            executions += strait::Builder::new().outcomes(move || ours::lost(size)).executions;
+        }
+        let nanoseconds = (cpu() - start) as f64;
+        let steps = executions as f64 * 2.0 * size as f64;
+        println!(
+            "lost({size}): {:.0} executions per CPU-second, {:.0} ns a step, {} KiB at most",
+            executions as f64 * 1e9 / nanoseconds,
+            nanoseconds / steps,
+            memory()
+        );
+    }
+    // Two threads that do much: what starting threads costs does not count here.
+    let long = || {
+        let shared = Arc::new(strait::sync::atomic::AtomicUsize::new(0));
+        let theirs = shared.clone();
+        let add = |shared: &strait::sync::atomic::AtomicUsize| {
+            (0..500).for_each(|_| {
+                shared.load(strait::sync::atomic::Ordering::SeqCst);
+            });
+        };
+        let other = strait::thread::spawn(move || add(&theirs));
+        add(&shared);
+        other.join().unwrap();
+    };
+    let (mut steps, start) = (0, cpu());
+    while cpu() - start < 500_000_000 {
+        steps += (0..10).map(|_| strait::Builder::new().outcomes(long).steps).sum::<u64>();
+    }
+    println!("1,000 loads by two threads: {:.0} ns a step", (cpu() - start) as f64 / steps as f64);
+}
+
+/// The same search on more cores, by the clock on the wall.
+fn cores() {
+    println!("\nlost(6) on several cores, seconds on the wall:");
+    for cores in [1, 2, 1, 2] {
+        let start = std::time::Instant::now();
+        let outcomes = strait::Builder::new().cores(cores).outcomes(|| ours::lost(6));
+        println!(
+            "{cores}: {:.2} ({} executions)",
+            start.elapsed().as_secs_f64(),
+            outcomes.executions
+        );
+    }
+}
+
 fn main() {
+    if std::env::args().any(|argument| argument == "--ratios") {
+        return ratios();
+    }
     if std::env::args().any(|argument| argument == "--ours") {
-        let (rate, step) = rate(100, ours_lost);
-        println!("lost(3): {rate:.0} executions per CPU-second, {step:.0} ns a new step");
+        growth();
+        return cores();
+    }
+    if std::env::args().any(|argument| argument == "--count") {
+        // For a profiler that counts instructions.
+        println!("lost(3): {} executions", (0..500).map(|_| ours_lost()).sum::<u64>());
         return;
     }
     // Under `cargo test` nobody reads figures, and peers print every failure they look for.
     if !std::env::args().any(|argument| argument == "--bench") {
-        println!("lost(3): {} executions", ours_lost().0);
+        println!("lost(3): {} executions", ours_lost());
         return;
     }
     table();
-    let (mine, step) = rate(100, ours_lost);
-    let (loom, _) = rate(1, || (loomed(loomed::lost, 3, 2_000).executions, 0));
-    let (shuttle, _) = rate(1, || (shuttled(shuttled::lost, 3, 2_000).executions, 0));
-    println!("\nlost(3), executions per CPU-second, best of 5:");
-    println!("strait {mine:.0} ({step:.0} ns for each step that is not a repetition)");
-    println!(
-        "loom {loom:.0}, shuttle {shuttle:.0}: {:.0} and {:.1} times slower",
-        mine / loom,
-        mine / shuttle
-    );
-    let start = cpu();
-    let outcomes = strait::Builder::new().outcomes(|| ours::lost(6));
-    let rate = outcomes.executions as f64 * 1e9 / (cpu() - start) as f64;
-    println!("lost(6): {} executions, {rate:.0} per CPU-second", outcomes.executions);
+    ratios();
+    growth();
+    cores();
     real_cost();
 }
 

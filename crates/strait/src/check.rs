@@ -2,22 +2,23 @@
 
 use std::fmt::Debug;
 use std::hash::Hash;
+use std::num::NonZero;
 use std::panic::Location;
 use std::sync::Arc;
 
 use strait_explore::{
-    Bounds, Coverage, Effort, Limits, Pick, Report, bounded, compact, optimal, pct, random, replay,
-    schedule_of, simplify,
+    Bounds, Coverage, Effort, Limits, Pick, Report, Workers, bounded, compact, optimal,
+    optimal_parallel, pct_parallel, random_parallel, replay, schedule_of, simplify,
 };
 
 use crate::erased::Erased;
 use crate::outcome::Outcome;
 use crate::report::{Failure, Found, Outcomes};
-use crate::rt::execution::Program;
+use crate::rt::execution::{Execution, Program};
 use crate::rt::features::Features;
 use crate::rt::memory::Model;
 use crate::rt::op::Place;
-use crate::rt::system::{Act, Tested};
+use crate::rt::system::{Act, TWO, Tested};
 use crate::rt::thread::install_hook;
 use crate::script::{Script, ScriptError};
 use crate::trace::Trace;
@@ -54,6 +55,8 @@ pub struct Builder {
     executions: Option<u64>,
     length: Option<usize>,
     memory: Option<usize>,
+    cores: usize,
+    parallelism: NonZero<usize>,
     effort: Effort,
 }
 
@@ -66,6 +69,8 @@ impl Default for Builder {
             executions: None,
             length: Some(100_000),
             memory: None,
+            cores: 1,
+            parallelism: TWO,
             effort: Effort::default(),
         }
     }
@@ -143,6 +148,21 @@ impl Builder {
     /// Stops before what is remembered takes more bytes than this, and says so.
     pub fn memory(mut self, bytes: usize) -> Self {
         self.memory = Some(bytes);
+        self
+    }
+
+    /// Searches every schedule, random or PCT schedules on so many cores; the default is one, since
+    /// test runners use the others for other tests. The outcomes are the same on any number. A
+    /// program that uses objects made outside of it, such as statics, is searched on one core.
+    pub fn cores(mut self, cores: usize) -> Self {
+        self.cores = cores.max(1);
+        self
+    }
+
+    /// What `thread::available_parallelism` gives under test (the number of capabilities in paper
+    /// 002). The default is 2, so that results do not depend on the machine.
+    pub fn parallelism(mut self, threads: NonZero<usize>) -> Self {
+        self.parallelism = threads;
         self
     }
 
@@ -234,8 +254,23 @@ impl Builder {
         script: &str,
         program: impl Fn() -> T + Send + Sync + 'static,
     ) -> Result<(Outcome<T>, Trace), ScriptError> {
-        let (outcome, trace) = performed_again(script, erased(program), Location::caller())?;
+        let (outcome, trace) = self.performed_again(script, erased(program), Location::caller())?;
         Ok((revived_outcome(outcome), trace))
+    }
+
+    fn performed_again(
+        &self,
+        script: &str,
+        program: Program<Erased>,
+        place: Place,
+    ) -> Result<(Outcome<Erased>, Trace), ScriptError> {
+        install_hook();
+        let script: Script = script.parse()?;
+        let mut tested = Tested::new(program, script.model, script.features, place);
+        tested.parallelism = self.parallelism;
+        let again = replay(&tested, &script.schedule)?;
+        let outcome = again.outcomes.into_iter().next().ok_or(ScriptError::Empty)?;
+        Ok((outcome, trace_of(&tested, &again.trace)))
     }
 
     fn replayed(
@@ -249,7 +284,7 @@ impl Builder {
             let (search, test) = (format!("the schedule {text}"), test_name());
             Err(Box::new(Failure { message, trace, executions: 1, search, test }))
         };
-        match performed_again(text, program, place) {
+        match self.performed_again(text, program, place) {
             Ok((outcome, trace)) if is_wrong(&outcome) => failure(outcome.to_string(), trace),
             Ok((outcome, _)) => Ok(Outcomes {
                 found: vec![Found { outcome, picks: Vec::new() }],
@@ -323,10 +358,15 @@ impl Builder {
         let same =
             |outcome: &Outcome<Erased>| is_wrong(outcome) && outcome.resembles(&found.outcome);
         let acts = simplify(tested, &acts, same, &self.effort).unwrap_or(acts);
-        let again = outcome_of(tested, &acts).unwrap_or_else(|| found.outcome.clone());
+        // What is shown is what a replay will show, down to the numbers of threads: those of the
+        // search depend on the order in which it has met them.
+        let script = script_of(tested, &acts).to_string();
+        let again = self.performed_again(&script, tested.program.clone(), tested.place);
+        let (outcome, trace) =
+            again.unwrap_or_else(|_| (found.outcome.clone(), trace_of(tested, &acts)));
         Failure {
-            message: again.to_string(),
-            trace: trace_of(tested, &acts),
+            message: outcome.to_string(),
+            trace,
             executions: outcomes.executions,
             search: self.describe(),
             test: test_name(),
@@ -343,14 +383,37 @@ impl Builder {
     ) -> (Outcomes<Erased>, Tested<Erased>) {
         install_hook();
         let mut tested = Tested::new(program, self.model, Features::default(), place);
+        tested.parallelism = self.parallelism;
+        let mut builder = self.clone();
         loop {
-            let (report, features) = self.once(&tested, go_on);
-            if !features.lacks() {
+            let (report, features) = builder.once(&tested, go_on);
+            let alone = builder.cores == 1 || !tested.met_outside();
+            if alone && !features.lacks() {
                 return (outcomes(report), tested);
+            }
+            if !alone {
+                // Executions that go on at the same time have got in each other's way.
+                builder.cores = 1;
             }
             let program = tested.program.clone();
             tested = Tested::new(program, self.model, features.satisfied(), place);
+            tested.parallelism = self.parallelism;
         }
+    }
+
+    /// Searches every schedule on several cores.
+    fn every_on_cores(
+        &self,
+        tested: &Tested<Erased>,
+        go_on: Judge<'_>,
+    ) -> Report<Outcome<Erased>, Pick> {
+        let visit = |execution: &Execution<Erased>, outcome: &Outcome<Erased>| {
+            let world = execution.world();
+            tested.take_up(world);
+            !world.outside && !world.features.lacks() && go_on(outcome)
+        };
+        let workers = Workers::new(self.cores);
+        optimal_parallel(|| tested.execution(), workers, &self.limits(), visit)
     }
 
     fn once(
@@ -360,6 +423,9 @@ impl Builder {
     ) -> (Report<Outcome<Erased>, Pick>, Features) {
         let limits = self.limits();
         let report = match self.strategy {
+            Strategy::Every if self.cores > 1 => {
+                return (self.every_on_cores(tested, go_on), tested.wanted());
+            }
             Strategy::Every => {
                 let mut execution = tested.execution();
                 let report = optimal(&mut execution, &limits, |execution, outcome| {
@@ -368,9 +434,11 @@ impl Builder {
                 return (report, execution.world().features);
             }
             Strategy::Bounded => bounded(tested, &self.bounds, &limits),
-            Strategy::Random { executions, seed } => random(tested, seed, executions, &limits),
+            Strategy::Random { executions, seed } => {
+                random_parallel(tested, seed, executions, self.cores, &limits)
+            }
             Strategy::Pct { executions, depth, seed } => {
-                pct(tested, seed, executions, depth, &limits)
+                pct_parallel(tested, seed, executions, depth, self.cores, &limits)
             }
         };
         (picked(report), tested.wanted())
@@ -407,9 +475,10 @@ fn picked<Outcome>(report: Report<Outcome, Act>) -> Report<Outcome, Pick> {
     }
 }
 
-fn outcome_of(tested: &Tested<Erased>, acts: &[Act]) -> Option<Outcome<Erased>> {
-    let schedule = schedule_of(tested, acts).ok()?;
-    replay(tested, &schedule).ok()?.outcomes.into_iter().next()
+/// The replay string of these steps.
+fn script_of(tested: &Tested<Erased>, acts: &[Act]) -> Script {
+    let schedule = schedule_of(tested, acts).unwrap_or_default();
+    Script { model: tested.model, features: tested.features, schedule }
 }
 
 /// Performs the steps again, with a log.
@@ -421,24 +490,8 @@ fn trace_of(tested: &Tested<Erased>, acts: &[Act]) -> Trace {
         execution.go(act.pick.thread, act.pick.choice);
     }
     let lines = Trace::lines_of(execution.world());
-    let schedule = schedule_of(tested, acts).unwrap_or_default();
-    let script = Script { model: tested.model, features: tested.features, schedule };
     let compact = compact(tested, acts).unwrap_or_default();
-    Trace { lines, compact, replay: script.to_string() }
-}
-
-/// Performs one schedule again.
-fn performed_again(
-    script: &str,
-    program: Program<Erased>,
-    place: Place,
-) -> Result<(Outcome<Erased>, Trace), ScriptError> {
-    install_hook();
-    let script: Script = script.parse()?;
-    let tested = Tested::new(program, script.model, script.features, place);
-    let again = replay(&tested, &script.schedule)?;
-    let outcome = again.outcomes.into_iter().next().ok_or(ScriptError::Empty)?;
-    Ok((outcome, trace_of(&tested, &again.trace)))
+    Trace { lines, compact, replay: script_of(tested, acts).to_string() }
 }
 
 /// Makes the report about the outcome with a number, or about what is missing.

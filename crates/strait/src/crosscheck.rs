@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use strait_explore::{Bounds, Limits, bounded, brute, optimal};
+use strait_explore::{
+    Bounds, Coverage, Limits, Workers, bounded, brute, optimal, optimal_parallel,
+};
 
 use crate::check::Value;
 use crate::rt::execution::Program;
@@ -224,7 +226,7 @@ pub(crate) fn compare<T: Value>(name: &str, program: Program<T>, model: Model) -
     let tested = Tested::new(program.clone(), model, features(&program, model), Location::caller());
     let limits = Limits { executions: Some(20_000), ..Limits::default() };
     let truth = brute(&tested, &limits);
-    if truth.report.coverage != strait_explore::Coverage::Exhaustive {
+    if truth.report.coverage != Coverage::Exhaustive {
         return None;
     }
     let expected = set(truth.report.found.iter().map(|found| &found.outcome));
@@ -234,7 +236,27 @@ pub(crate) fn compare<T: Value>(name: &str, program: Program<T>, model: Model) -
     assert_eq!(got, expected, "outcomes of {name}");
     assert_eq!(report.redundant, 0, "executions in vain of {name}");
     assert_eq!(report.executions, truth.traces, "executions of {name}");
+    compare_divided(name, &tested, &expected, truth.traces);
     Some(truth.traces)
+}
+
+/// However the search is divided among workers, it explores each trace exactly once.
+fn compare_divided<T: Value>(
+    name: &str,
+    tested: &Tested<T>,
+    expected: &BTreeSet<String>,
+    traces: u64,
+) {
+    let divisions = [(1, true), (2, true), (3, false)];
+    for workers in divisions.map(|(count, eager)| Workers { count, eager }) {
+        let report =
+            optimal_parallel(|| tested.execution(), workers, &Limits::default(), |_, _| true);
+        let got = set(report.found.iter().map(|found| &found.outcome));
+        assert_eq!(&got, expected, "outcomes of {name} by {workers:?}");
+        assert_eq!(report.executions, traces, "executions of {name} by {workers:?}");
+        assert_eq!(report.redundant, 0, "executions in vain of {name} by {workers:?}");
+        assert_eq!(report.coverage, Coverage::Exhaustive);
+    }
 }
 
 fn compare_all(flavour: Flavour, model: Model, usual: u64, wide: bool) {

@@ -12,6 +12,8 @@ mod crosscheck;
 mod erased;
 pub mod exception;
 pub mod future;
+pub mod hint;
+mod local;
 pub mod mvar;
 mod outcome;
 mod predicate;
@@ -30,7 +32,7 @@ pub use check::{Builder, Value};
 pub use outcome::{Blocked, Outcome};
 pub use predicate::{
     Predicate, Verdict, always_same, always_true, deadlocks_always, deadlocks_sometimes, gives,
-    gives_only, never_deadlocks, never_panics, not_always_same, somewhere_true,
+    gives_only, never_deadlocks, never_panics, not_always_same, representative, somewhere_true,
 };
 pub use refinement::{Refinement, refinement};
 pub use report::{Failure, Found, Outcomes};

@@ -17,12 +17,15 @@ pub struct Predicate<T> {
     refutes: Refutes<T>,
     /// Is something missing? For properties that some outcome must have.
     misses: Misses<T>,
+    /// Are all counterexamples to be shown, and not only the first?
+    every: bool,
 }
 
 impl<T> Clone for Predicate<T> {
     fn clone(&self) -> Self {
-        let Predicate { name, refutes, misses } = self;
-        Predicate { name: name.clone(), refutes: refutes.clone(), misses: misses.clone() }
+        let Predicate { name, refutes, misses, every } = self;
+        let (refutes, misses) = (refutes.clone(), misses.clone());
+        Predicate { name: name.clone(), refutes, misses, every: *every }
     }
 }
 
@@ -36,14 +39,24 @@ fn all<T>(
     name: &str,
     refutes: impl Fn(&[&Outcome<T>], &Outcome<T>) -> bool + Send + Sync + 'static,
 ) -> Predicate<T> {
-    Predicate { name: name.to_owned(), refutes: Arc::new(refutes), misses: Arc::new(|_| None) }
+    Predicate {
+        name: name.to_owned(),
+        refutes: Arc::new(refutes),
+        misses: Arc::new(|_| None),
+        every: false,
+    }
 }
 
 fn some<T>(
     name: &str,
     misses: impl Fn(&[&Outcome<T>]) -> Option<String> + Send + Sync + 'static,
 ) -> Predicate<T> {
-    Predicate { name: name.to_owned(), refutes: Arc::new(|_, _| false), misses: Arc::new(misses) }
+    Predicate {
+        name: name.to_owned(),
+        refutes: Arc::new(|_, _| false),
+        misses: Arc::new(misses),
+        every: false,
+    }
 }
 
 /// No execution deadlocks.
@@ -112,6 +125,7 @@ pub fn gives<T: Value + Sync>(values: impl IntoIterator<Item = T>) -> Predicate<
             let missing: Vec<&T> = values.iter().filter(|value| !given(value)).collect();
             (!missing.is_empty()).then(|| format!("no execution gives {missing:?}"))
         }),
+        every: false,
     }
 }
 
@@ -123,6 +137,13 @@ pub fn gives_only<T: Value + Sync>(values: impl IntoIterator<Item = T>) -> Predi
     })
 }
 
+/// The same predicate, whose verdict has one representative failure for each outcome that refutes
+/// it, and not only the first.
+pub fn representative<T>(mut predicate: Predicate<T>) -> Predicate<T> {
+    predicate.every = true;
+    predicate
+}
+
 /// Whether a predicate holds for a program.
 #[derive(Clone, Debug)]
 pub struct Verdict {
@@ -130,6 +151,9 @@ pub struct Verdict {
     pub name: String,
     /// Why it does not hold, if it does not.
     pub failure: Option<Box<Failure>>,
+    /// Further failures, one for each other outcome that refutes it, if [`representative`] was
+    /// asked for.
+    pub others: Vec<Failure>,
     /// How much of the program's behaviour this speaks for.
     pub coverage: strait_explore::Coverage,
 }
@@ -145,7 +169,10 @@ impl fmt::Display for Verdict {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.failure {
             None => write!(formatter, "[pass] {} ({})", self.name, self.coverage),
-            Some(failure) => write!(formatter, "[fail] {}\n{failure}", self.name),
+            Some(failure) => {
+                write!(formatter, "[fail] {}\n{failure}", self.name)?;
+                self.others.iter().try_for_each(|failure| write!(formatter, "\n{failure}"))
+            }
         }
     }
 }
@@ -161,9 +188,10 @@ impl Builder {
     ) -> Vec<Verdict> {
         let (outcomes, explain) = self.outcomes_and_explanations(program);
         let judge = |predicate: &Predicate<T>| {
-            let failure = verdict(predicate, &outcomes, &explain);
+            let mut failures = failures(predicate, &outcomes, &explain).into_iter();
+            let failure = failures.next().map(Box::new);
             let (name, coverage) = (predicate.name.clone(), outcomes.coverage.clone());
-            Verdict { name, failure, coverage }
+            Verdict { name, failure, others: failures.collect(), coverage }
         };
         predicates.iter().map(judge).collect()
     }
@@ -181,23 +209,30 @@ impl Builder {
 }
 
 /// Judges one predicate; `explain` makes the report for the outcome with a number.
-fn verdict<T: Value>(
+fn failures<T: Value>(
     predicate: &Predicate<T>,
     outcomes: &Outcomes<T>,
     explain: &impl Fn(Option<usize>, String) -> Failure,
-) -> Option<Box<Failure>> {
+) -> Vec<Failure> {
     let all: Vec<&Outcome<T>> = outcomes.found.iter().map(|found| &found.outcome).collect();
-    for (index, outcome) in all.iter().enumerate() {
-        if (predicate.refutes)(&all[..index], outcome) {
-            let others: Vec<String> =
-                all[..index].iter().map(|other| other.to_string()).take(3).collect();
-            let message = if others.is_empty() {
-                outcome.to_string()
-            } else {
-                format!("{outcome}\nother executions give: {}", others.join(" | "))
-            };
-            return Some(Box::new(explain(Some(index), message)));
-        }
+    let refuting = all
+        .iter()
+        .enumerate()
+        .filter(|(index, outcome)| (predicate.refutes)(&all[..*index], outcome));
+    let explained = refuting.map(|(index, outcome)| {
+        let others: Vec<String> =
+            all[..index].iter().map(|other| other.to_string()).take(3).collect();
+        let message = if others.is_empty() {
+            outcome.to_string()
+        } else {
+            format!("{outcome}\nother executions give: {}", others.join(" | "))
+        };
+        explain(Some(index), message)
+    });
+    let shown: Vec<Failure> =
+        explained.take(if predicate.every { usize::MAX } else { 1 }).collect();
+    if !shown.is_empty() {
+        return shown;
     }
-    (predicate.misses)(&all).map(|missing| Box::new(explain(None, missing)))
+    (predicate.misses)(&all).map(|missing| explain(None, missing)).into_iter().collect()
 }

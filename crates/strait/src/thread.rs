@@ -1,22 +1,22 @@
 //! Threads, as in `std::thread`. Under test they are coroutines that the search switches between.
 
+use std::any::Any;
 use std::fmt;
-use std::panic::Location;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::sync::Arc;
 use std::thread as real;
 use std::time::Duration;
 
 pub use std::thread::Result;
 
+pub use crate::local::LocalKey;
 pub use crate::scope::{Scope, ScopedJoinHandle, scope};
 
 use crate::exception::RealMailbox;
 use crate::rt::current::{mailbox_of_os_thread, set_mailbox_of_os_thread, under_test, with};
 use crate::rt::schedule::body;
 use crate::rt::thread as model;
-
-/// Where a model thread leaves what it gave.
-type Packet<T> = Arc<Mutex<Option<Result<T>>>>;
+use crate::rt::world::Left;
 
 /// A started thread, to be joined.
 pub struct JoinHandle<T> {
@@ -26,7 +26,21 @@ pub struct JoinHandle<T> {
 
 enum Inner<T> {
     Real(real::JoinHandle<T>),
-    Model { packet: Packet<T>, number: u32 },
+    Model(ModelHandle<T>),
+}
+
+/// The right to join a thread under test.
+struct ModelHandle<T> {
+    joins: model::Joins,
+    /// Gives the value that the thread has left its type back.
+    open: fn(Box<dyn Any>) -> T,
+}
+
+impl<T> Drop for ModelHandle<T> {
+    fn drop(&mut self) {
+        // What the thread left goes with the right to it, outside of the runtime.
+        drop(self.joins.give_up());
+    }
 }
 
 /// A handle to a thread.
@@ -89,12 +103,18 @@ where
     T: 'static,
 {
     crate::rt::schedule::drain(None, place);
-    let packet: Packet<T> = Arc::new(Mutex::new(None));
-    let theirs = packet.clone();
     let job = Box::new(move || {
         if let Some(result) = body(code, place) {
-            model::panicked(&result);
-            *theirs.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+            if result.is_err() {
+                model::panicked(&result);
+            }
+            let left = match result {
+                Ok(value) => Left::Value(Box::new(value)),
+                Err(panic) => Left::Panic(panic),
+            };
+            if let Some(unwanted) = model::leave(left) {
+                let _ = catch_unwind(AssertUnwindSafe(|| drop(unwanted)));
+            }
         }
     });
     let kept: Option<Box<str>> = name.as_deref().map(Into::into);
@@ -104,7 +124,30 @@ where
         None => format!("starts thread {number}"),
     });
     let thread = Thread { kind: Kind::Model(number), name: name.map(Into::into) };
-    JoinHandle { inner: Inner::Model { packet, number }, thread }
+    let open = |value: Box<dyn Any>| match value.downcast() {
+        Ok(value) => *value,
+        Err(_) => unreachable!("the thread gives values of this type"),
+    };
+    let handle = ModelHandle { joins: model::Joins::thread(number), open };
+    JoinHandle { inner: Inner::Model(handle), thread }
+}
+
+impl<T> ModelHandle<T> {
+    fn join(self, place: &'static Location<'static>) -> Result<T> {
+        let (joins, open) = (self.joins, self.open);
+        model::join(joins.number, place);
+        // Nothing is left for the destructor to take.
+        std::mem::forget(self);
+        match joins.take() {
+            Some(Left::Value(value)) => Ok(open(value)),
+            Some(Left::Panic(panic)) => {
+                model::seen_panic(joins.number);
+                Err(panic)
+            }
+            // The thread was torn down with its execution, so this one is being torn down too.
+            None => crate::rt::lock::gone(),
+        }
+    }
 }
 
 impl<T> JoinHandle<T> {
@@ -118,10 +161,7 @@ impl<T> JoinHandle<T> {
     pub fn join(self) -> Result<T> {
         match self.inner {
             Inner::Real(handle) => handle.join(),
-            Inner::Model { packet, number } => {
-                model::join(number, Location::caller());
-                taken(&packet, number)
-            }
+            Inner::Model(handle) => handle.join(Location::caller()),
         }
     }
 
@@ -135,22 +175,8 @@ impl<T> JoinHandle<T> {
     pub fn is_finished(&self) -> bool {
         match &self.inner {
             Inner::Real(handle) => handle.is_finished(),
-            Inner::Model { number, .. } => model::is_finished(*number, Location::caller()),
+            Inner::Model(handle) => model::is_finished(handle.joins.number, Location::caller()),
         }
-    }
-}
-
-/// What a thread that is over left.
-fn taken<T>(packet: &Packet<T>, number: u32) -> Result<T> {
-    let result = packet.lock().unwrap_or_else(PoisonError::into_inner).take();
-    match result {
-        Some(Ok(value)) => Ok(value),
-        Some(Err(panic)) => {
-            model::seen_panic(number);
-            Err(panic)
-        }
-        // The thread was torn down with its execution, so this one is being torn down too.
-        None => crate::rt::lock::gone(),
     }
 }
 
@@ -277,13 +303,10 @@ pub fn panicking() -> bool {
     if under_test() { crate::rt::schedule::is_unwinding() } else { real::panicking() }
 }
 
-/// How many threads can run at once. Under test always 2, so that results do not depend on the
-/// machine.
+/// How many threads can run at once. Under test what [`crate::Builder::parallelism`] says, 2 unless
+/// it says something else, so that results do not depend on the machine.
 pub fn available_parallelism() -> std::io::Result<std::num::NonZero<usize>> {
-    match std::num::NonZero::new(2) {
-        Some(two) if under_test() => Ok(two),
-        _ => real::available_parallelism(),
-    }
+    with(|world| world.parallelism).map_or_else(real::available_parallelism, Ok)
 }
 
 /// Starts threads with names.

@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 
 use super::current::with;
 use super::memory::Model;
-use super::op::{Op, Place};
-use super::schedule::{drain, point};
+use super::op::{Place, reads, writes};
+use super::schedule::{drain, point_at};
 use super::slot::{Fresh, Slot};
 
 /// The number of an atomic; `value` gives its value when the execution first meets it.
@@ -29,7 +29,7 @@ pub(crate) fn load(slot: &Slot, value: impl Fn() -> u64, order: Ordering, place:
     if with(|world| world.peeks(object)) == Some(true) {
         return with(|world| world.object(object).value).unwrap_or(0);
     }
-    point(Op::read(object, "load", place));
+    point_at(reads(object), "load", place);
     with(|world| {
         if acquires(order) {
             world.clocks.acquire(world.current, object);
@@ -53,7 +53,7 @@ pub(crate) fn store(slot: &Slot, value: impl Fn() -> u64, new: u64, order: Order
         return;
     }
     drain(None, place);
-    point(Op::write(object, "store", place));
+    point_at(writes(object), "store", place);
     with(|world| {
         world.object(object).value = new;
         let released =
@@ -76,7 +76,7 @@ pub(crate) fn update(
     let object = find(slot, value, place);
     let relaxed = with(|world| world.model) == Some(Model::Pso) && !releases(order.0);
     drain(relaxed.then_some(object), place);
-    point(Op::write(object, label, place));
+    point_at(writes(object), label, place);
     with(|world| {
         let old = world.objects[object as usize].value;
         let new = change(old);

@@ -7,11 +7,42 @@
 
 use std::ptr::NonNull;
 
-use corosensei::stack::DefaultStack;
+use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 /// The stack of a model thread. Pages that are never touched take no memory.
 const STACK: usize = 1 << 20;
+
+/// A stack that begins a little below its end, each at another distance: memory that differs by a
+/// multiple of the page size competes for the same lines of the cache, and all stacks begin at
+/// pages.
+struct Staggered {
+    stack: DefaultStack,
+    distance: usize,
+}
+
+impl Staggered {
+    /// Distances are multiples of this; a few lines of the cache are in use at a time.
+    const STRIDE: usize = 7 * 64;
+
+    fn new(number: u32) -> Option<Self> {
+        let distance = number as usize * Self::STRIDE % 4096;
+        DefaultStack::new(STACK).ok().map(|stack| Staggered { stack, distance })
+    }
+}
+
+// SAFETY: the memory is that of the inner stack, of which the uppermost part is left unused; the
+// distance is a multiple of 64 and so keeps the alignment, and is far below the size.
+unsafe impl Stack for Staggered {
+    fn base(&self) -> StackPointer {
+        let base = self.stack.base().get() - self.distance;
+        StackPointer::new(base).unwrap_or_else(|| self.stack.base())
+    }
+
+    fn limit(&self) -> StackPointer {
+        self.stack.limit()
+    }
+}
 
 /// What a coroutine performs.
 pub(crate) type Job = Box<dyn FnOnce()>;
@@ -43,14 +74,15 @@ impl Suspender {
 
 /// A stack with a loop on it that performs jobs.
 pub(crate) struct Worker {
-    coroutine: Coroutine<Option<Job>, Stop, (), DefaultStack>,
+    coroutine: Coroutine<Option<Job>, Stop, (), Staggered>,
     suspender: Suspender,
 }
 
 impl Worker {
     /// A worker that waits for its first job; `None` if the system has no memory for a stack.
-    pub(crate) fn new() -> Option<Box<Worker>> {
-        let stack = DefaultStack::new(STACK).ok()?;
+    /// Workers with different numbers keep out of each other's way.
+    pub(crate) fn new(number: u32) -> Option<Box<Worker>> {
+        let stack = Staggered::new(number)?;
         let mut suspender = None;
         let place: *mut Option<Suspender> = &mut suspender;
         let mut coroutine = Coroutine::with_stack(stack, move |yielder, _: Option<Job>| {

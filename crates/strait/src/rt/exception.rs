@@ -87,13 +87,18 @@ impl World {
     #[inline]
     pub(crate) fn announce_to_mailbox(&mut self) {
         if self.features.has(Feature::Exceptions) {
-            let object = self.control(self.current);
-            let me = self.me();
-            let gated = me.op.accesses.iter().any(|access| access.gate != 0);
-            let gate = if gated && me.mailbox.mask != Mask::Uninterruptible { MAIL } else { 0 };
-            me.op.accesses.push(Access { object, write: true, gate });
-            self.announce_waking();
+            self.announce_control();
         }
+    }
+
+    #[cold]
+    fn announce_control(&mut self) {
+        let object = self.control(self.current);
+        let me = self.me();
+        let gated = me.op.accesses.iter().any(|access| access.gate != 0);
+        let gate = if gated && me.mailbox.mask != Mask::Uninterruptible { MAIL } else { 0 };
+        me.op.accesses.push(Access { object, write: true, gate });
+        self.announce_waking();
     }
 
     /// Adds the object that orders waking and throwing to the announced step of the current thread,
@@ -113,7 +118,14 @@ impl World {
     /// Decides whether the step that the current thread is about to make is replaced by raising.
     #[inline]
     pub(crate) fn open_mailbox(&mut self) {
-        if self.features.has(Feature::Exceptions) && !self.me().mailbox.letters.is_empty() {
+        if self.features.has(Feature::Exceptions) {
+            self.look_into_mailbox();
+        }
+    }
+
+    #[cold]
+    fn look_into_mailbox(&mut self) {
+        if !self.me().mailbox.letters.is_empty() {
             let me = &self.threads[self.current as usize];
             let at_gate = |access: &Access| {
                 access.gate != 0 && self.objects[access.object as usize].kind != CONTROL
@@ -198,10 +210,9 @@ pub(crate) fn set_mask(mask: Mask, place: Place) -> Mask {
 }
 
 /// The current thread ends: who still wants to throw something at it need not wait.
+#[cold]
 pub(crate) fn return_letters(world: &mut World) {
-    if world.features.has(Feature::Exceptions) {
-        world.me().mailbox.letters.clear();
-        let object = world.control(world.current);
-        world.object(object).open = !MAIL;
-    }
+    world.me().mailbox.letters.clear();
+    let object = world.control(world.current);
+    world.object(object).open = !MAIL;
 }

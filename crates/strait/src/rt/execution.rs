@@ -28,7 +28,7 @@ pub(crate) type Program<T> = Arc<dyn Fn() -> T + Send + Sync>;
 /// One execution after the other of the same program.
 pub(crate) struct Execution<T> {
     world: *mut World,
-    program: Program<T>,
+    program: Rc<Program<T>>,
     result: Rc<RefCell<Option<std::thread::Result<T>>>>,
     place: Place,
 }
@@ -43,7 +43,7 @@ impl<T: 'static> Execution<T> {
         place: Place,
     ) -> Self {
         let world = Box::into_raw(Box::new(World::new(names, model, number)));
-        Execution { world, program, result: Rc::new(RefCell::new(None)), place }
+        Execution { world, program: Rc::new(program), result: Rc::new(RefCell::new(None)), place }
     }
 
     pub(crate) fn world(&self) -> &World {

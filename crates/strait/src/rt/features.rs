@@ -12,6 +12,8 @@ pub(crate) enum Feature {
     Exceptions = 4,
     /// Steps at rendezvous channels compete for waiting selects.
     Selects = 8,
+    /// Cloning and dropping an `Arc` are steps.
+    Arcs = 16,
 }
 
 /// Which features are on, and which were wanted while off.
@@ -48,7 +50,7 @@ impl Features {
     }
 
     pub(crate) fn numbered(number: u8) -> Option<Features> {
-        (number < 2 * Feature::Selects as u8).then_some(Features { on: number, wanted: 0 })
+        (number < 2 * Feature::Arcs as u8).then_some(Features { on: number, wanted: 0 })
     }
 
     /// The wishes of both.

@@ -31,20 +31,38 @@ pub(crate) struct Invariants {
     peeking: bool,
 }
 
+impl Invariants {
+    #[inline]
+    pub(crate) fn are_any(&self) -> bool {
+        self.object.is_some()
+    }
+}
+
 impl World {
     /// Is a condition being evaluated? Notes what it reads.
     #[inline]
     pub(crate) fn peeks(&mut self, object: u32) -> bool {
         if self.invariants.peeking {
-            self.invariants.watched.insert(object);
+            self.note_watched(object);
         }
         self.invariants.peeking
+    }
+
+    #[cold]
+    fn note_watched(&mut self, object: u32) {
+        self.invariants.watched.insert(object);
     }
 
     /// Adds what the announced step of the current thread does to the invariants.
     #[inline]
     pub(crate) fn announce_to_invariants(&mut self, number: u32) {
-        let Some(object) = self.invariants.object else { return };
+        if let Some(object) = self.invariants.object {
+            self.announce_watched(number, object);
+        }
+    }
+
+    #[cold]
+    fn announce_watched(&mut self, number: u32, object: u32) {
         let op = &mut self.threads[number as usize].op;
         let watched = &self.invariants.watched;
         if op.accesses.iter().any(|access| access.write && watched.contains(&access.object)) {

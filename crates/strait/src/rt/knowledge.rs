@@ -18,6 +18,11 @@ pub(crate) struct Knowledge {
 }
 
 impl Knowledge {
+    #[inline]
+    pub(crate) fn is_declared(&self) -> bool {
+        !self.complete.is_empty()
+    }
+
     pub(crate) fn reset(&mut self) {
         if !self.complete.is_empty() || !self.known.is_empty() {
             self.known.clear();
@@ -42,7 +47,7 @@ impl World {
     /// Looks for threads that can never go on.
     #[inline]
     pub(crate) fn check_knowledge(&mut self) {
-        if !self.knowledge.complete.is_empty() {
+        if self.knowledge.is_declared() {
             self.look_for_stuck();
         }
     }

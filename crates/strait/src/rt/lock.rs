@@ -2,8 +2,10 @@
 //! counts readers and remembers poison.
 
 use super::current::with;
-use super::op::{Op, Place};
-use super::schedule::{drain, is_unwinding, point};
+use strait_explore::Access;
+
+use super::op::{Place, reads, writes};
+use super::schedule::{drain, is_unwinding, point_at};
 use super::slot::{Fresh, Slot};
 
 /// The gate for having the lock alone.
@@ -31,13 +33,13 @@ pub(crate) fn acquire(
 ) -> bool {
     drain(None, place);
     let object = find(slot, fresh, place);
-    point(Op::gated(object, gate, label, place));
+    point_at(Access { object, write: true, gate }, label, place);
     take(object, gate)
 }
 
 /// Takes the lock again after a wait; the caller has announced nothing yet.
 pub(crate) fn acquire_object(object: u32, label: &'static str, place: Place) -> bool {
-    point(Op::gated(object, EXCLUSIVE, label, place));
+    point_at(Access { object, write: true, gate: EXCLUSIVE }, label, place);
     take(object, EXCLUSIVE)
 }
 
@@ -66,7 +68,7 @@ pub(crate) fn try_acquire(
 ) -> Option<bool> {
     drain(None, place);
     let object = find(slot, fresh, place);
-    point(Op::write(object, label, place));
+    point_at(writes(object), label, place);
     let free = with(|world| world.object(object).open & gate != 0) == Some(true);
     super::schedule::detail(|| if free { "taken".to_owned() } else { "not free".to_owned() });
     free.then(|| take(object, gate))
@@ -82,7 +84,7 @@ pub(crate) fn release(
 ) {
     drain(None, place);
     let object = find(slot, fresh, place);
-    point(Op::write(object, "unlock", place));
+    point_at(writes(object), "unlock", place);
     hand_back();
     let poison = !was_unwinding && is_unwinding();
     with(|world| {
@@ -107,13 +109,13 @@ pub(crate) fn open(world: &mut super::world::World, object: u32, poison: bool) {
 
 pub(crate) fn is_poisoned(slot: &Slot, place: Place) -> bool {
     let object = find(slot, MUTEX, place);
-    point(Op::read(object, "is_poisoned", place));
+    point_at(reads(object), "is_poisoned", place);
     with(|world| world.object(object).value & POISON != 0).unwrap_or(false)
 }
 
 pub(crate) fn clear_poison(slot: &Slot, place: Place) {
     let object = find(slot, MUTEX, place);
-    point(Op::write(object, "clear_poison", place));
+    point_at(writes(object), "clear_poison", place);
     with(|world| world.object(object).value &= !POISON);
 }
 

@@ -14,7 +14,7 @@
 use smallvec::SmallVec;
 use strait_explore::{EventId, ThreadId};
 
-use super::op::{Op, Place};
+use super::op::{Place, writes};
 use super::world::{State, World, add_past};
 
 /// Which stores other threads may see late.
@@ -75,10 +75,13 @@ impl World {
         let buffered = Buffered { object, value, number, after, past, released, place };
         let column = if self.model == Model::Pso { object + 1 } else { 0 };
         let phantom = self.names.phantom(owner, column);
-        self.room_for(phantom, place);
+        if self.threads.len() <= phantom as usize {
+            self.room_for(phantom, place);
+        }
         if !self.me().phantoms.contains(&phantom) {
             self.me().phantoms.push(phantom);
             self.me().rarities = true;
+            self.note_birth(phantom);
         }
         let thread = &mut self.threads[phantom as usize];
         thread.commits_for = Some(owner);
@@ -120,7 +123,7 @@ impl World {
     fn announce_commit(&mut self, phantom: u32) {
         let thread = &self.threads[phantom as usize];
         let (Some(owner), Some(head)) = (thread.commits_for, thread.queue.front()) else { return };
-        let op = Op::write(head.object, "commit", head.place);
+        let (object, place) = (head.object, head.place);
         let (after, past) = (head.after, head.past.clone());
         let siblings = &self.threads[owner as usize].phantoms;
         let earlier = |buffered: &Buffered| buffered.number < after;
@@ -129,7 +132,7 @@ impl World {
             .any(|&sibling| self.threads[sibling as usize].queue.iter().any(earlier));
         let thread = &mut self.threads[phantom as usize];
         add_past(&mut thread.past, &past);
-        thread.op = op;
+        thread.op.become_one(writes(object), "commit", place);
         thread.state = if waits { State::Waiting } else { State::Announced };
         self.announce_to_invariants(phantom);
     }

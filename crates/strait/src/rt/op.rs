@@ -1,8 +1,8 @@
 //! What a model thread announces before it does it.
 
+use std::ops::Deref;
 use std::panic::Location;
 
-use smallvec::SmallVec;
 use strait_explore::Access;
 
 /// A place in the source of the code under test.
@@ -21,13 +21,73 @@ pub(crate) enum Ways {
     Cases,
 }
 
+/// An access that reads.
+#[inline]
+pub(crate) const fn reads(object: u32) -> Access {
+    Access { object, write: false, gate: 0 }
+}
+
+/// An access that writes.
+#[inline]
+pub(crate) const fn writes(object: u32) -> Access {
+    Access { object, write: true, gate: 0 }
+}
+
+/// What a step accesses. Nearly all steps access one object or two: these are kept in place.
+#[derive(Clone, Debug)]
+pub(crate) struct Accesses {
+    few: [Access; 2],
+    count: usize,
+    /// All of them, if they are too many to be kept in place.
+    many: Vec<Access>,
+}
+
+impl Accesses {
+    const fn new() -> Self {
+        Accesses { few: [reads(u32::MAX); 2], count: 0, many: Vec::new() }
+    }
+
+    #[inline]
+    fn become_one(&mut self, access: Access) {
+        self.few[0] = access;
+        self.count = 1;
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, access: Access) {
+        match self.few.get_mut(self.count) {
+            Some(place) => *place = access,
+            None => self.push_many(access),
+        }
+        self.count += 1;
+    }
+
+    #[cold]
+    fn push_many(&mut self, access: Access) {
+        if self.count == self.few.len() {
+            self.many.clear();
+            self.many.extend_from_slice(&self.few);
+        }
+        self.many.push(access);
+    }
+}
+
+impl Deref for Accesses {
+    type Target = [Access];
+
+    #[inline]
+    fn deref(&self) -> &[Access] {
+        self.few.get(..self.count).unwrap_or(&self.many)
+    }
+}
+
 /// The next step of a thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Op {
-    pub(crate) accesses: SmallVec<[Access; 2]>,
+    pub(crate) accesses: Accesses,
     pub(crate) ways: Ways,
     /// For a select: the gate that makes each case ready, in the order of the accesses.
-    pub(crate) cases: SmallVec<[u8; 0]>,
+    pub(crate) cases: Vec<u8>,
     /// What the trace calls it.
     pub(crate) label: &'static str,
     pub(crate) place: Place,
@@ -39,9 +99,9 @@ impl Op {
     /// A step that touches nothing.
     pub(crate) fn local(label: &'static str, place: Place) -> Op {
         Op {
-            accesses: SmallVec::new(),
+            accesses: Accesses::new(),
             ways: Ways::Fixed(1),
-            cases: SmallVec::new(),
+            cases: Vec::new(),
             label,
             place,
             yields: false,
@@ -73,9 +133,20 @@ impl Op {
 
     #[inline]
     fn on(access: Access, label: &'static str, place: Place) -> Op {
-        let mut accesses = SmallVec::new();
-        accesses.push(access);
-        Op { accesses, ways: Ways::Fixed(1), cases: SmallVec::new(), label, place, yields: false }
+        let mut accesses = Accesses::new();
+        accesses.become_one(access);
+        Op { accesses, ways: Ways::Fixed(1), cases: Vec::new(), label, place, yields: false }
+    }
+
+    /// Becomes a step with one access and one way to take it, in place.
+    #[inline]
+    pub(crate) fn become_one(&mut self, access: Access, label: &'static str, place: Place) {
+        self.accesses.become_one(access);
+        self.ways = Ways::Fixed(1);
+        self.cases.clear();
+        self.label = label;
+        self.place = place;
+        self.yields = false;
     }
 
     /// The same step, which also writes another object.

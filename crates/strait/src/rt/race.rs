@@ -41,6 +41,7 @@ impl Clocks {
         }
     }
 
+    #[inline]
     pub(crate) fn forget_object(&mut self, object: u32) {
         if self.on {
             *entry(&mut self.objects, object) = Vec::new();
@@ -65,11 +66,13 @@ impl Clocks {
         known
     }
 
+    #[inline]
     pub(crate) fn spawn(&mut self, parent: u32, child: u32) {
         self.wake(parent, child);
     }
 
     /// What the one thread did happens before what the other does next.
+    #[inline]
     pub(crate) fn wake(&mut self, from: u32, to: u32) {
         if self.on {
             let known = self.publish(from);
@@ -78,11 +81,13 @@ impl Clocks {
     }
 
     /// What an unsynchronised store of the thread would hand over.
+    #[inline]
     pub(crate) fn released(&mut self, thread: u32) -> Vec<u32> {
         if self.on { self.publish(thread) } else { Vec::new() }
     }
 
     /// An object gets a new value, and with it what that value releases.
+    #[inline]
     pub(crate) fn store(&mut self, object: u32, released: Vec<u32>) {
         if self.on {
             *entry(&mut self.objects, object) = released;
@@ -90,6 +95,7 @@ impl Clocks {
     }
 
     /// The thread learns what was released through the object.
+    #[inline]
     pub(crate) fn acquire(&mut self, thread: u32, object: u32) {
         if self.on {
             let released = std::mem::take(entry(&mut self.objects, object));
@@ -99,6 +105,7 @@ impl Clocks {
     }
 
     /// The thread releases through the object, besides what was released there before.
+    #[inline]
     pub(crate) fn release(&mut self, thread: u32, object: u32) {
         if self.on {
             let known = self.publish(thread);

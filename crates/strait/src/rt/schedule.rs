@@ -3,8 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use smallvec::smallvec;
-use strait_explore::{EventId, ThreadId};
+use strait_explore::{Access, EventId, ThreadId};
 
 use super::coroutine::{Job, Running, Stop, Suspender, Worker};
 use super::current::{enter, idle_worker, with};
@@ -19,7 +18,24 @@ use super::world::{State, World};
 /// Announces a step and comes back when it is to be made. Gives the way in which to take it.
 #[inline]
 pub(crate) fn point(op: Op) -> u32 {
-    match with(|world| world.announce(op)) {
+    after(with(|world| {
+        world.me().op = op;
+        world.announced()
+    }))
+}
+
+/// As [`point`], for the usual step: one access, one way to take it.
+#[inline]
+pub(crate) fn point_at(access: Access, label: &'static str, place: Place) {
+    after(with(|world| {
+        world.me().op.become_one(access, label, place);
+        world.announced()
+    }));
+}
+
+#[inline]
+fn after(announced: Option<Option<Suspender>>) -> u32 {
+    match announced {
         Some(Some(suspender)) => {
             suspender.suspend();
             arrive()
@@ -31,15 +47,13 @@ pub(crate) fn point(op: Op) -> u32 {
 /// What a thread does when it is resumed at its announced step.
 #[inline]
 fn arrive() -> u32 {
-    let arrived = with(|world| {
+    let (stops, choice) = with(|world| {
         let aborting = world.aborting;
         let me = world.me();
-        if aborting || me.mailbox.raises { None } else { Some(me.choice) }
-    });
-    match arrived.flatten() {
-        Some(choice) => choice,
-        None => interrupted(),
-    }
+        (aborting | me.mailbox.raises, me.choice)
+    })
+    .unwrap_or((true, 0));
+    if stops { interrupted() } else { choice }
 }
 
 #[cold]
@@ -198,6 +212,9 @@ pub(crate) fn is_torn_down<R>(result: &std::thread::Result<R>) -> bool {
 /// Performs a thread's code from its first line to its end. Gives what the code gave, or the panic.
 pub(crate) fn body<R>(code: impl FnOnce() -> R, place: Place) -> Option<std::thread::Result<R>> {
     let result = catch_unwind(AssertUnwindSafe(code));
+    if with(|world| world.locals) != Some(0) {
+        crate::local::drop_all();
+    }
     if is_torn_down(&result) {
         with(|world| world.me().unwinding = false);
         return None;
@@ -229,14 +246,19 @@ pub(crate) fn body<R>(code: impl FnOnce() -> R, place: Place) -> Option<std::thr
 /// Lets all code run that can, until every thread has announced a step, waits or is over.
 #[inline]
 fn settle() {
-    while let Some((worker, job)) = with(World::next_ready).flatten() {
-        let number = with(|world| world.current).unwrap_or(0);
-        if worker.run(job) == Stop::Done {
-            with(|world| {
-                world.current = number;
-                world.finish();
-            });
-        }
+    while let Some((number, worker, job)) = with(World::next_ready).flatten() {
+        run(number, worker, job);
+    }
+}
+
+/// Lets the code of a thread run.
+#[inline]
+fn run(number: u32, worker: Running, job: Option<Job>) {
+    if worker.run(job) == Stop::Done {
+        with(|world| {
+            world.current = number;
+            world.finish();
+        });
     }
 }
 
@@ -252,19 +274,35 @@ pub(crate) fn begin(world: *mut World, main: Job, place: Place) {
 #[inline]
 pub(crate) fn step(world: *mut World, thread: ThreadId, choice: u32) {
     let _entered = enter(world);
-    with(|world| world.take_step(thread.0, choice));
+    if let Some(worker) = with(|world| world.take_step(thread.0, choice)).flatten() {
+        run(thread.0, worker, None);
+    }
     settle();
-    super::invariant::check_if_any();
-    with(World::check_knowledge);
+    if with(|world| world.is_watched()) == Some(true) {
+        super::invariant::check_if_any();
+        with(World::check_knowledge);
+    }
 }
 
 /// Unwinds every stack that is not at its end, the youngest threads first: they may hold references
 /// into the stacks of older ones.
 pub(crate) fn tear_down(world: *mut World) {
     let _entered = enter(world);
-    if with(|world| world.alive) == Some(0) {
-        return;
+    if with(|world| world.alive) != Some(0) {
+        unwind_all();
     }
+    if with(|world| world.lefts + world.locals) != Some(0) {
+        // A destructor that wants more than it can have now is ended.
+        for left in super::thread::sweep() {
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(left)));
+        }
+        for local in crate::local::sweep() {
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(local)));
+        }
+    }
+}
+
+fn unwind_all() {
     let unfinished = with(|world| {
         world.aborting = true;
         world.ready.clear();
@@ -299,57 +337,57 @@ pub(crate) fn tear_down(world: *mut World) {
 }
 
 impl World {
-    /// Writes down the step of the current thread. Gives nothing while the execution is torn down.
+    /// The current thread has written down its step. Gives nothing while the execution is torn
+    /// down.
     #[inline]
-    fn announce(&mut self, op: Op) -> Option<Suspender> {
+    fn announced(&mut self) -> Option<Suspender> {
         let aborting = self.aborting;
         let me = self.me();
-        me.op = op;
         me.state = State::Announced;
+        let suspender = me.suspender;
         if aborting {
             return None;
         }
         self.announce_to_invariants(self.current);
         self.announce_to_mailbox();
-        self.suspender()
+        suspender
     }
 
     fn suspender(&self) -> Option<Suspender> {
-        self.suspenders.get(self.current as usize).copied().flatten()
+        self.threads[self.current as usize].suspender
     }
 
     /// The next thread whose code can go on, as the current one.
     #[inline]
-    fn next_ready(&mut self) -> Option<(Running, Option<Job>)> {
+    fn next_ready(&mut self) -> Option<(u32, Running, Option<Job>)> {
         let number = self.ready.pop()?;
         self.current = number;
         let thread = &mut self.threads[number as usize];
         let job = thread.job.take();
         match &mut thread.worker {
-            Some(worker) => Some((Running::of(worker), job)),
-            None => self.hire(number).map(|worker| (worker, job)),
+            Some(worker) => Some((number, Running::of(worker), job)),
+            None => self.hire(number).map(|worker| (number, worker, job)),
         }
     }
 
     #[cold]
     fn hire(&mut self, number: u32) -> Option<Running> {
-        let Some(mut worker) = idle_worker().or_else(Worker::new) else {
+        let Some(mut worker) = idle_worker().or_else(|| Worker::new(number)) else {
             self.ending.fault = Some("no memory for the stack of another thread".to_owned());
             self.finish();
             return None;
         };
-        if self.suspenders.len() <= number as usize {
-            self.suspenders.resize(number as usize + 1, None);
-        }
-        self.suspenders[number as usize] = Some(worker.suspender());
         let running = Running::of(&mut worker);
-        self.threads[number as usize].worker = Some(worker);
+        let thread = &mut self.threads[number as usize];
+        thread.suspender = Some(worker.suspender());
+        thread.worker = Some(worker);
         Some(running)
     }
 
-    /// Makes the announced step of a thread, up to where its own code takes over.
+    /// Makes the announced step of a thread, up to where its own code takes over. Gives what runs
+    /// that code.
     #[inline]
-    fn take_step(&mut self, number: u32, choice: u32) {
+    fn take_step(&mut self, number: u32, choice: u32) -> Option<Running> {
         self.current = number;
         self.steps += 1;
         if self.log.is_some() {
@@ -359,14 +397,15 @@ impl World {
         let thread = &mut self.threads[number as usize];
         let event = EventId { thread: ThreadId(number), index: thread.events };
         thread.events += 1;
-        thread.past = smallvec![event];
+        thread.past.clear();
+        thread.past.push(event);
         thread.choice = choice;
         if thread.commits_for.is_some() {
             self.commit();
-        } else {
-            thread.state = State::Ready;
-            self.ready.push(number);
+            return None;
         }
+        thread.state = State::Ready;
+        thread.worker.as_mut().map(Running::of)
     }
 
     fn write_line(&mut self, number: u32) {

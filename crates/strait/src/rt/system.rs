@@ -1,9 +1,11 @@
 //! A program under test as a [`System`]: for the searches that want many executions at once, and for
 //! replay and simplification.
 
-use std::cell::Cell;
 use std::fmt::Debug;
 use std::hash::Hash;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 use strait_explore::{Access, EventId, Pick, System, ThreadId, Threaded};
@@ -13,6 +15,7 @@ use super::features::Features;
 use super::memory::Model;
 use super::names::Names;
 use super::op::Place;
+use super::world::World;
 use crate::outcome::Outcome;
 
 /// A step of a thread in one of the ways in which it can be taken.
@@ -34,6 +37,10 @@ impl Act {
     }
 }
 
+/// What a program is told about the machine unless the test says otherwise: results should not
+/// depend on the machine.
+pub(crate) const TWO: NonZero<usize> = NonZero::new(2).unwrap();
+
 /// A program with all that decides how it executes.
 #[derive(Clone)]
 pub(crate) struct Tested<T> {
@@ -41,11 +48,15 @@ pub(crate) struct Tested<T> {
     pub(crate) model: Model,
     pub(crate) features: Features,
     pub(crate) place: Place,
+    /// How many threads the program is told can run at once.
+    pub(crate) parallelism: NonZero<usize>,
     names: Names,
     /// How many executions were begun: those alive at the same time must differ in it.
-    number: Cell<u32>,
+    number: Arc<AtomicU32>,
     /// What executions wanted that was off.
-    wanted: Cell<Features>,
+    wanted: Arc<Mutex<Features>>,
+    /// Has an execution met an object that was made outside?
+    outside: Arc<AtomicBool>,
 }
 
 impl<T: 'static> Tested<T> {
@@ -55,25 +66,41 @@ impl<T: 'static> Tested<T> {
             model,
             features,
             place,
+            parallelism: TWO,
             names: Names::default(),
-            number: Cell::new(0),
-            wanted: Cell::default(),
+            number: Arc::default(),
+            wanted: Arc::default(),
+            outside: Arc::default(),
         }
     }
 
     /// The features that finished executions had and wanted.
     pub(crate) fn wanted(&self) -> Features {
-        self.wanted.get()
+        *self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has a finished execution met an object that was made outside of it? Then executions must
+    /// not go on at the same time.
+    pub(crate) fn met_outside(&self) -> bool {
+        self.outside.load(Ordering::Relaxed)
+    }
+
+    /// Takes up what an execution had, wanted and met.
+    pub(crate) fn take_up(&self, world: &World) {
+        let mut wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        *wanted = wanted.or(world.features);
+        self.outside.fetch_or(world.outside, Ordering::Relaxed);
     }
 
     /// An execution that has not begun.
     pub(crate) fn execution(&self) -> Execution<T> {
-        let number = self.number.get();
-        self.number.set(number + 1);
+        let number = self.number.fetch_add(1, Ordering::Relaxed);
         let program = self.program.clone();
         let mut execution =
             Execution::new(program, self.names.clone(), self.model, number, self.place);
-        execution.world_mut().features = self.features;
+        let world = execution.world_mut();
+        world.features = self.features;
+        world.parallelism = self.parallelism;
         execution
     }
 }
@@ -121,11 +148,12 @@ impl<T: Clone + Eq + Hash + Debug + 'static> System for Tested<T> {
 
     fn enabled(&self, run: &mut Execution<T>, actions: &mut Vec<Act>) {
         actions.clear();
-        for number in 0..run.threads() {
-            let thread = ThreadId(number);
-            if !Threaded::enabled(run, thread) {
-                continue;
-            }
+        // In the order of birth, which depends on nothing but this execution: numbers depend on
+        // what other executions have met, and a schedule has to mean the same without them.
+        let enabled = (0..run.threads()).filter(|&number| Threaded::enabled(run, ThreadId(number)));
+        let mut threads: SmallVec<[u32; 16]> = enabled.collect();
+        threads.sort_unstable_by_key(|&number| run.world().births[number as usize]);
+        for thread in threads.into_iter().map(ThreadId) {
             let choices = run.next(thread).map_or(0, |next| next.choices);
             actions.extend((0..choices).filter_map(|choice| act(run, Pick { thread, choice })));
         }
@@ -165,7 +193,7 @@ impl<T: Clone + Eq + Hash + Debug + 'static> System for Tested<T> {
     }
 
     fn outcomes(&self, run: &mut Execution<T>, outcomes: &mut Vec<Outcome<T>>) {
-        self.wanted.set(self.wanted.get().or(run.world().features));
+        self.take_up(run.world());
         outcomes.push(run.conclude());
     }
 }

@@ -9,7 +9,7 @@ use super::exception::Mask;
 use super::features::Feature;
 use super::op::{Op, Place};
 use super::schedule::{point, wait_or_leave};
-use super::world::{State, add_past};
+use super::world::{Left, State, add_past};
 
 /// The gate of a thread's parking token.
 const TOKEN: u8 = 1;
@@ -113,6 +113,67 @@ pub(crate) fn unpark(number: u32, place: Place) {
         world.object(object).open = TOKEN;
         world.clocks.release(world.current, object);
     });
+}
+
+/// The current thread leaves what it gave. Comes back with it if nobody can take it.
+pub(crate) fn leave(left: Left) -> Option<Left> {
+    with(|world| {
+        let me = world.me();
+        if me.detached {
+            return Some(left);
+        }
+        me.left = Some(left);
+        world.lefts += 1;
+        None
+    })
+    .flatten()
+}
+
+/// The right to join a thread of one execution.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Joins {
+    pub(crate) number: u32,
+    epoch: u32,
+}
+
+impl Joins {
+    /// The right to join a thread of the current execution.
+    pub(crate) fn thread(number: u32) -> Joins {
+        Joins { number, epoch: with(|world| world.epoch).unwrap_or(0) }
+    }
+
+    /// Takes what the thread left, if it is over and nobody has taken it.
+    pub(crate) fn take(self) -> Option<Left> {
+        with(|world| {
+            if world.epoch != self.epoch {
+                return None;
+            }
+            let left = world.threads[self.number as usize].left.take();
+            world.lefts -= u32::from(left.is_some());
+            left
+        })
+        .flatten()
+    }
+
+    /// Nobody will join the thread any more. Gives what it has left already.
+    pub(crate) fn give_up(self) -> Option<Left> {
+        with(|world| {
+            if world.epoch == self.epoch {
+                world.threads[self.number as usize].detached = true;
+            }
+        });
+        self.take()
+    }
+}
+
+/// Takes everything that threads of this execution have left and nobody has taken.
+#[cold]
+pub(crate) fn sweep() -> Vec<Left> {
+    with(|world| {
+        world.lefts = 0;
+        world.threads.iter_mut().filter_map(|thread| thread.left.take()).collect()
+    })
+    .unwrap_or_default()
 }
 
 /// Notes that the current thread has panicked and that nobody has seen it yet.

@@ -6,6 +6,10 @@
 //! Starting a thread, waiting for one to end and being woken need no step of their own, since
 //! nobody can do anything about them: they are causes of the thread's next step.
 
+use std::any::Any;
+use std::num::NonZero;
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use strait_explore::{EventId, ThreadId};
@@ -36,6 +40,14 @@ pub(crate) enum State {
     Finished,
 }
 
+/// What a thread that is over has left for whoever joins it.
+pub(crate) enum Left {
+    /// Its value.
+    Value(Box<dyn Any>),
+    /// Its panic.
+    Panic(Box<dyn Any + Send>),
+}
+
 /// A thread of the code under test, or a phantom that commits stores.
 pub(crate) struct Thread {
     pub(crate) state: State,
@@ -49,7 +61,15 @@ pub(crate) struct Thread {
     pub(crate) children: u32,
     objects: u32,
     pub(crate) worker: Option<Box<Worker>>,
+    /// The way out of its coroutine.
+    pub(crate) suspender: Option<Suspender>,
     pub(crate) job: Option<Job>,
+    /// What it gave, until somebody takes it.
+    pub(crate) left: Option<Left>,
+    /// The thread-local values it has made, each with its key.
+    pub(crate) locals: Vec<(usize, Rc<dyn Any>)>,
+    /// Can nobody join it any more?
+    pub(crate) detached: bool,
     /// Who waits for its end.
     pub(crate) joiners: SmallVec<[u32; 2]>,
     pub(crate) name: Option<Box<str>>,
@@ -87,7 +107,11 @@ impl Thread {
             children: 0,
             objects: 0,
             worker: None,
+            suspender: None,
             job: None,
+            left: None,
+            locals: Vec::new(),
+            detached: false,
             joiners: SmallVec::new(),
             name: None,
             waits_for: "",
@@ -113,6 +137,7 @@ impl Thread {
         self.children = 0;
         self.objects = 0;
         self.joiners.clear();
+        self.detached = false;
         self.unwinding = false;
         self.partner = None;
         if self.rarities {
@@ -154,8 +179,6 @@ pub(crate) struct World {
     /// Distinguishes this execution from earlier ones and from those of other worlds.
     pub(crate) epoch: u32,
     pub(crate) threads: Vec<Thread>,
-    /// The way out of each thread's coroutine.
-    pub(crate) suspenders: Vec<Option<Suspender>>,
     /// For each thread how many were born before it.
     pub(crate) births: Vec<u32>,
     born: u32,
@@ -171,6 +194,12 @@ pub(crate) struct World {
     pub(crate) alive: u32,
     /// Was an object met that was made outside the execution?
     pub(crate) outside: bool,
+    /// How many threads the program is told can run at once.
+    pub(crate) parallelism: NonZero<usize>,
+    /// How many thread-local values there are.
+    pub(crate) locals: u32,
+    /// How many threads have left something that nobody has taken.
+    pub(crate) lefts: u32,
     pub(crate) log: Option<Log>,
     pub(crate) ending: Ending,
     pub(crate) clocks: Clocks,
@@ -206,7 +235,6 @@ impl World {
             model,
             epoch: (number & 0xff) * EPOCHS,
             threads: Vec::new(),
-            suspenders: Vec::new(),
             births: Vec::new(),
             born: 0,
             objects: Vec::new(),
@@ -216,6 +244,9 @@ impl World {
             steps: 0,
             alive: 0,
             outside: false,
+            parallelism: NonZero::<usize>::MIN,
+            locals: 0,
+            lefts: 0,
             log: None,
             ending: Ending::default(),
             clocks: Clocks::default(),
@@ -251,18 +282,29 @@ impl World {
     }
 
     /// Brings a thread into the execution.
-    pub(crate) fn bear(&mut self, number: u32, job: Job, place: Place) {
-        self.room_for(number, place);
+    #[inline]
+    pub(crate) fn bear(&mut self, number: u32, job: Job, place: Place) -> &mut Thread {
+        if self.threads.len() <= number as usize {
+            self.room_for(number, place);
+        }
+        self.alive += 1;
+        self.note_birth(number);
+        self.ready.push(number);
         let thread = &mut self.threads[number as usize];
         thread.state = State::Ready;
         thread.job = Some(job);
         thread.op.place = place;
-        self.alive += 1;
-        self.births[number as usize] = self.born;
-        self.born += 1;
-        self.ready.push(number);
+        thread
     }
 
+    /// The thread, or phantom, is the next one of this execution.
+    #[inline]
+    pub(crate) fn note_birth(&mut self, number: u32) {
+        self.births[number as usize] = self.born;
+        self.born += 1;
+    }
+
+    #[cold]
     pub(crate) fn room_for(&mut self, number: u32, place: Place) {
         while self.threads.len() <= number as usize {
             self.threads.push(Thread::new(place));
@@ -277,21 +319,23 @@ impl World {
     }
 
     /// Starts a thread on behalf of the current one. Gives its number.
+    #[inline]
     pub(crate) fn spawn(&mut self, job: Job, name: Option<Box<str>>, place: Place) -> u32 {
         let parent = self.current;
-        let index = self.me().children;
-        self.me().children += 1;
+        let me = self.me();
+        let (index, mask) = (me.children, me.mailbox.mask);
+        me.children += 1;
+        // A past is short; it is moved out and back because two threads are looked at.
+        let past = std::mem::take(&mut me.past);
         let number = self.names.child(parent, index);
-        self.bear(number, job, place);
-        let past = SmallVec::from_slice(&self.threads[parent as usize].past);
-        let mask = self.threads[parent as usize].mailbox.mask;
-        let thread = &mut self.threads[number as usize];
-        thread.past = past;
+        let thread = self.bear(number, job, place);
+        thread.past.extend_from_slice(&past);
         if name.is_some() || mask != Mask::Unmasked {
             thread.rarities = true;
             thread.name = name;
             thread.mailbox.mask = mask;
         }
+        self.me().past = past;
         self.clocks.spawn(parent, number);
         number
     }
@@ -367,29 +411,44 @@ impl World {
     }
 
     /// Wakes a thread: what the current thread did happens before what the other does next.
+    #[inline]
     pub(crate) fn wake(&mut self, number: u32) {
-        let past: SmallVec<[EventId; 4]> = SmallVec::from_slice(&self.me().past);
         self.clocks.wake(self.current, number);
+        if number == self.current {
+            return;
+        }
+        let past = std::mem::take(&mut self.me().past);
         let thread = &mut self.threads[number as usize];
+        add_past(&mut thread.past, &past);
         if thread.state == State::Waiting {
             thread.state = State::Ready;
             self.ready.push(number);
         }
-        add_past(&mut thread.past, &past);
+        self.me().past = past;
     }
 
     /// The current thread's code is over.
+    #[inline]
     pub(crate) fn finish(&mut self) {
         self.alive -= 1;
-        self.me().state = State::Finished;
-        self.me().unwinding = false;
-        super::exception::return_letters(self);
-        if self.me().joiners.is_empty() {
-            return;
+        let me = self.me();
+        me.state = State::Finished;
+        me.unwinding = false;
+        let joined = !me.joiners.is_empty();
+        if self.features.has(Feature::Exceptions) {
+            super::exception::return_letters(self);
         }
-        for joiner in std::mem::take(&mut self.me().joiners) {
-            self.wake(joiner);
+        if joined {
+            for joiner in std::mem::take(&mut self.me().joiners) {
+                self.wake(joiner);
+            }
         }
+    }
+
+    /// Is there anything to look at after each step?
+    #[inline]
+    pub(crate) fn is_watched(&self) -> bool {
+        self.invariants.are_any() || self.knowledge.is_declared()
     }
 
     /// In how many ways the announced step of a thread can be taken now.
@@ -424,7 +483,7 @@ impl World {
             return false;
         }
         let mut gated = false;
-        for access in &thread.op.accesses {
+        for access in thread.op.accesses.iter() {
             if access.gate != 0 {
                 gated = true;
                 if self.objects[access.object as usize].open & access.gate != 0 {
@@ -437,6 +496,7 @@ impl World {
 }
 
 /// Adds events to a past. A past is short: threads rarely wait for many others at once.
+#[inline]
 pub(crate) fn add_past(past: &mut SmallVec<[EventId; 4]>, more: &[EventId]) {
     for &event in more {
         match past.iter_mut().find(|known| known.thread == event.thread) {

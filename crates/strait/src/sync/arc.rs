@@ -1,43 +1,118 @@
-//! `Arc`, as in `std::sync`, with a leak check: an execution whose `Arc`s are not all dropped at its
-//! end fails. Cloning and dropping are not steps; nobody can tell their order.
+//! `Arc` and `Weak`, as in `std::sync`, with a leak check: an execution whose `Arc`s are not all
+//! dropped at its end fails. Cloning and dropping are no steps, unless the program asks about other
+//! pointers (`strong_count`, `try_unwrap`, `upgrade` and the like): then their order can be told.
 
 use std::fmt;
 use std::ops::Deref;
+use std::panic::Location;
 use std::sync as real;
 
 use crate::rt::current::with;
+use crate::rt::features::Feature;
+use crate::rt::op::{Place, reads, writes};
+use crate::rt::schedule::point_at;
 
 /// A reference-counted pointer.
 pub struct Arc<T: ?Sized> {
-    real: real::Arc<T>,
+    // Dropped first: if that is a step, it is made before the pointer goes.
     counted: Counted,
+    real: real::Arc<T>,
+}
+
+/// A pointer that does not keep its value.
+pub struct Weak<T: ?Sized> {
+    shared: Shared,
+    real: real::Weak<T>,
+}
+
+/// Which pointers belong together, in an execution under test.
+#[derive(Clone, Copy)]
+struct Shared {
+    epoch: u32,
+    /// The object that stands for the count, if anybody needs it; 0 otherwise.
+    object: u32,
+}
+
+impl Shared {
+    const NONE: Shared = Shared { epoch: 0, object: 0 };
+
+    #[inline]
+    fn new(place: Place) -> Self {
+        let shared = with(|world| {
+            let features = world.features;
+            let needed = features.has(Feature::Arcs) || features.has(Feature::Clocks);
+            let object = if needed { world.create("Arc", 0, 0, place) } else { 0 };
+            Shared { epoch: world.epoch, object }
+        });
+        shared.unwrap_or(Shared::NONE)
+    }
+
+    /// Changes the count, or looks at it: a step, if that can be told. Whoever does it sees what
+    /// others did before they did it.
+    #[inline]
+    fn step(self, changes: bool, label: &'static str, place: Place) {
+        if self.object != 0 && with(|world| world.epoch == self.epoch) == Some(true) {
+            self.synchronise(changes, label, place);
+        }
+    }
+
+    #[cold]
+    fn synchronise(self, changes: bool, label: &'static str, place: Place) {
+        if with(|world| world.features.has(Feature::Arcs)) == Some(true) {
+            let access = if changes { writes(self.object) } else { reads(self.object) };
+            point_at(access, label, place);
+        }
+        with(|world| {
+            world.clocks.acquire(world.current, self.object);
+            if changes {
+                world.clocks.release(world.current, self.object);
+            }
+        });
+    }
+
+    /// The program asks about other pointers to the same value.
+    fn asks(self, changes: bool, label: &'static str, place: Place) {
+        with(|world| world.features.want(Feature::Arcs));
+        self.step(changes, label, place);
+    }
+
+    fn count(self, change: i64) {
+        if self.epoch != 0 {
+            with(|world| {
+                if world.epoch == self.epoch {
+                    world.ending.arcs += change;
+                }
+            });
+        }
+    }
 }
 
 /// One reference of an execution under test; nothing otherwise.
 struct Counted {
-    epoch: u32,
+    shared: Shared,
+    place: Place,
 }
 
 impl Counted {
     #[inline]
-    fn new() -> Self {
-        let epoch = with(|world| {
-            world.ending.arcs += 1;
-            world.epoch
-        });
-        Counted { epoch: epoch.unwrap_or(0) }
+    fn new(shared: Shared, place: Place) -> Self {
+        shared.count(1);
+        Counted { shared, place }
+    }
+
+    /// The reference is gone, and no step is to be made of that.
+    fn gone(self) {
+        self.shared.count(-1);
+        std::mem::forget(self);
     }
 }
 
 impl Drop for Counted {
     #[inline]
     fn drop(&mut self) {
-        if self.epoch != 0 {
-            with(|world| {
-                if world.epoch == self.epoch {
-                    world.ending.arcs -= 1;
-                }
-            });
+        if self.shared.epoch != 0 {
+            self.shared.step(true, "drop", self.place);
+            self.shared.count(-1);
         }
     }
 }
@@ -45,31 +120,56 @@ impl Drop for Counted {
 impl<T> Arc<T> {
     /// A pointer to a new value.
     #[inline]
+    #[track_caller]
     pub fn new(value: T) -> Self {
-        Arc { real: real::Arc::new(value), counted: Counted::new() }
+        let place = Location::caller();
+        let counted = Counted::new(Shared::new(place), place);
+        Arc { counted, real: real::Arc::new(value) }
     }
 
     /// The value, if this is the only pointer to it.
+    #[track_caller]
     pub fn try_unwrap(this: Self) -> Result<T, Self> {
-        let Arc { real, counted } = this;
-        real::Arc::try_unwrap(real).map_err(|real| Arc { real, counted })
+        let Arc { counted, real } = this;
+        counted.shared.asks(true, "try_unwrap", Location::caller());
+        match real::Arc::try_unwrap(real) {
+            Ok(value) => {
+                counted.gone();
+                Ok(value)
+            }
+            Err(real) => Err(Arc { counted, real }),
+        }
     }
 
     /// The value, if this is the last pointer to it.
+    #[track_caller]
     pub fn into_inner(this: Self) -> Option<T> {
-        real::Arc::into_inner(this.real)
+        let Arc { counted, real } = this;
+        counted.shared.asks(true, "into_inner", Location::caller());
+        let value = real::Arc::into_inner(real);
+        counted.gone();
+        value
     }
 }
 
 impl<T: ?Sized> Arc<T> {
     /// The value, if this is the only pointer to it.
+    #[track_caller]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
+        this.counted.shared.asks(false, "get_mut", Location::caller());
         real::Arc::get_mut(&mut this.real)
     }
 
     /// How many pointers there are to the value.
+    #[track_caller]
     pub fn strong_count(this: &Self) -> usize {
+        this.counted.shared.asks(false, "strong_count", Location::caller());
         real::Arc::strong_count(&this.real)
+    }
+
+    /// A pointer that does not keep the value.
+    pub fn downgrade(this: &Self) -> Weak<T> {
+        Weak { shared: this.counted.shared, real: real::Arc::downgrade(&this.real) }
     }
 
     /// Do both point to the same value?
@@ -78,10 +178,49 @@ impl<T: ?Sized> Arc<T> {
     }
 }
 
+impl<T> Weak<T> {
+    /// A pointer to nothing.
+    pub fn new() -> Self {
+        Weak { shared: Shared::NONE, real: real::Weak::new() }
+    }
+}
+
+impl<T: ?Sized> Weak<T> {
+    /// A pointer that keeps the value, if it is still there.
+    #[track_caller]
+    pub fn upgrade(&self) -> Option<Arc<T>> {
+        let place = Location::caller();
+        self.shared.asks(true, "upgrade", place);
+        let real = self.real.upgrade()?;
+        Some(Arc { counted: Counted::new(self.shared, place), real })
+    }
+}
+
+impl<T> Default for Weak<T> {
+    fn default() -> Self {
+        Weak::new()
+    }
+}
+
+impl<T: ?Sized> Clone for Weak<T> {
+    fn clone(&self) -> Self {
+        Weak { shared: self.shared, real: self.real.clone() }
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for Weak<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("(Weak)")
+    }
+}
+
 impl<T: ?Sized> Clone for Arc<T> {
     #[inline]
+    #[track_caller]
     fn clone(&self) -> Self {
-        Arc { real: real::Arc::clone(&self.real), counted: Counted::new() }
+        let (shared, place) = (self.counted.shared, Location::caller());
+        shared.step(true, "clone", place);
+        Arc { counted: Counted::new(shared, place), real: real::Arc::clone(&self.real) }
     }
 }
 

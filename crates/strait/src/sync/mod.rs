@@ -9,7 +9,7 @@ mod mutex;
 mod once;
 mod rwlock;
 
-pub use arc::Arc;
+pub use arc::{Arc, Weak};
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use mutex::{Mutex, MutexGuard};

@@ -233,3 +233,55 @@ fn setup_and_teardown_surround_each_execution() {
     );
     assert_eq!(outcomes.values(), [&42]);
 }
+
+#[test]
+fn a_representative_of_each_wrong_outcome_is_shown() {
+    let three = || {
+        let counter = Arc::new(AtomicUsize::new(0));
+        let add = |counter: &AtomicUsize| {
+            let value = counter.load(Ordering::SeqCst);
+            counter.store(value + 1, Ordering::SeqCst);
+        };
+        let start = |_| {
+            let counter = counter.clone();
+            thread::spawn(move || add(&counter))
+        };
+        let handles: Vec<_> = (0..3).map(start).collect();
+        handles.into_iter().for_each(|handle| handle.join().unwrap());
+        counter.load(Ordering::SeqCst)
+    };
+    let wrong = || always_true(|count| *count == 3);
+    let verdicts = Builder::new().test(three, &[wrong(), strait::representative(wrong())]);
+    assert_eq!((verdicts[0].holds(), verdicts[0].others.len()), (false, 0));
+    assert_eq!((verdicts[1].holds(), verdicts[1].others.len()), (false, 1));
+    let shown = verdicts[1].to_string();
+    assert_eq!(shown.matches("STRAIT_REPLAY").count(), 2, "{shown}");
+}
+
+#[test]
+fn a_replay_string_means_the_same_in_another_process() {
+    // The numbers that threads get in a search depend on the order in which the search has met
+    // them; a schedule must not. Here the children of the second thread are born first.
+    let program = || {
+        let last = Arc::new(AtomicUsize::new(0));
+        let parent = |name: usize| {
+            let last = last.clone();
+            thread::spawn(move || {
+                let before = last.load(Ordering::SeqCst);
+                let theirs = last.clone();
+                let child = thread::spawn(move || theirs.store(name + before, Ordering::SeqCst));
+                child.join().unwrap();
+            })
+        };
+        let parents = [parent(1), parent(10)];
+        parents.into_iter().for_each(|parent| parent.join().unwrap());
+        assert_ne!(last.load(Ordering::SeqCst), 11, "the second came first");
+    };
+    for builder in [Builder::new(), Builder::new().random(200, 3), Builder::new().cores(2)] {
+        let failure = builder.try_check(program).expect_err("it happens");
+        let again = Builder::new().replay(&failure.trace.replay, program);
+        let (outcome, trace) = again.expect("the string fits");
+        assert!(outcome.is_panic(), "{outcome}");
+        assert_eq!(trace.to_string(), failure.trace.to_string());
+    }
+}

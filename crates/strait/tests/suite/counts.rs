@@ -76,6 +76,40 @@ fn lost_updates_take_the_square_of_a_factorial() {
 }
 
 #[test]
+fn any_number_of_cores_gives_the_same_executions() {
+    for (threads, expected) in [(2, 4), (3, 36), (4, 576), (5, 14_400)] {
+        for cores in 2..=4 {
+            let outcomes = Builder::new().cores(cores).outcomes(move || lost(threads));
+            assert_eq!(outcomes.executions, expected, "lost({threads}) on {cores} cores");
+            assert!(outcomes.is_exhaustive());
+            let mut values: Vec<usize> = outcomes.values().into_iter().copied().collect();
+            values.sort_unstable();
+            assert_eq!(values, (1..=threads).collect::<Vec<_>>());
+        }
+    }
+}
+
+#[test]
+fn a_failure_is_found_on_several_cores_and_replayed_on_one() {
+    let program = || assert_eq!(lost(4), 4);
+    let failure = Builder::new().cores(3).try_check(program).expect_err("updates are lost");
+    let (outcome, _) = Builder::new().replay(&failure.trace.replay, program).expect("it replays");
+    assert!(outcome.is_panic(), "{outcome}");
+}
+
+#[test]
+fn statics_are_searched_on_one_core() {
+    static COUNTER: AtomicUsize = AtomicUsize::new_static(0);
+    let program = || {
+        let other = thread::spawn(|| COUNTER.fetch_add(1, Ordering::SeqCst));
+        let mine = COUNTER.fetch_add(1, Ordering::SeqCst);
+        (mine, other.join().unwrap())
+    };
+    let outcomes = Builder::new().cores(4).outcomes(program);
+    assert_eq!((outcomes.executions, outcomes.values().len()), (2, 2));
+}
+
+#[test]
 fn sequentially_consistent_store_buffering_takes_three() {
     for model in [Model::Sc, Model::Tso, Model::Pso] {
         let outcomes = Builder::new().model(model).outcomes(store_buffering);

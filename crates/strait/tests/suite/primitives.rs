@@ -8,7 +8,7 @@ use strait::cref::CRef;
 use strait::mvar::MVar;
 use strait::sync::atomic::{AtomicUsize, Ordering};
 use strait::sync::{Barrier, LazyLock, Mutex, Once, OnceLock, RwLock, mpsc};
-use strait::{future, results, thread};
+use strait::{Builder, future, results, thread};
 
 /// The results of a program under test; one of them must be what it gives for real.
 fn check<T: strait::Value + Ord>(
@@ -336,4 +336,135 @@ fn tasks_wake_each_other() {
         })
     };
     check(program, &[3]);
+}
+
+strait::thread_local! {
+    static COUNT: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+    static NAMES: std::cell::RefCell<Vec<u32>> = std::cell::RefCell::new(Vec::new());
+}
+
+#[test]
+fn each_thread_has_its_own_thread_local_values() {
+    let program = || {
+        let count = |times: u32| {
+            for number in 0..times {
+                COUNT.set(COUNT.get() + 1);
+                NAMES.with_borrow_mut(|names| names.push(number));
+                thread::yield_now();
+            }
+            (COUNT.get(), NAMES.with_borrow(Vec::len))
+        };
+        let other = thread::spawn(move || count(2));
+        let mine = count(1);
+        (mine, other.join().unwrap())
+    };
+    assert_eq!(strait::check(program).values(), [&((1, 1), (2, 2))]);
+    // For real they are those of std.
+    assert_eq!(program(), ((1, 1), (2, 2)));
+    assert_eq!(COUNT.get(), 1);
+}
+
+#[test]
+fn a_thread_local_value_is_dropped_at_the_end_of_its_thread() {
+    struct Flag(Arc<AtomicUsize>);
+    impl Drop for Flag {
+        fn drop(&mut self) {
+            self.0.store(1, Ordering::SeqCst);
+        }
+    }
+    strait::thread_local! {
+        static KEPT: std::cell::RefCell<Option<Flag>> = std::cell::RefCell::new(None);
+    }
+    let program = || {
+        let flag = Arc::new(AtomicUsize::new(0));
+        let theirs = flag.clone();
+        let keep = move || KEPT.with(|kept| *kept.borrow_mut() = Some(Flag(theirs)));
+        thread::spawn(keep).join().unwrap();
+        flag.load(Ordering::SeqCst)
+    };
+    assert_eq!(strait::check(program).values(), [&1]);
+}
+
+#[test]
+fn whether_a_weak_pointer_leads_anywhere_depends() {
+    use strait::sync::Arc as Counted;
+    check(
+        || {
+            let value = Counted::new(1);
+            let weak = Counted::downgrade(&value);
+            let other = thread::spawn(move || drop(value));
+            let seen = weak.upgrade().map(|value| *value);
+            other.join().unwrap();
+            (seen, weak.upgrade().is_some())
+        },
+        &[(None, false), (Some(1), false)],
+    );
+}
+
+#[test]
+fn how_many_pointers_there_are_depends() {
+    use strait::sync::Arc as Counted;
+    check(
+        || {
+            let value = Counted::new(1);
+            let theirs = value.clone();
+            let other = thread::spawn(move || drop(theirs));
+            let count = Counted::strong_count(&value);
+            other.join().unwrap();
+            (count, Counted::try_unwrap(value).is_ok())
+        },
+        &[(1, true), (2, true)],
+    );
+}
+
+#[test]
+#[allow(unsafe_code, reason = "accesses to the cell are checked, which is what this is about")]
+fn the_last_owner_sees_what_the_others_wrote() {
+    use strait::cell::UnsafeCell;
+    use strait::sync::Arc as Counted;
+    struct Slot(UnsafeCell<u32>);
+    // SAFETY: each access is checked.
+    unsafe impl Sync for Slot {}
+    let program = || {
+        let slot = Counted::new(Slot(UnsafeCell::new(0)));
+        let theirs = slot.clone();
+        let other = thread::spawn(move || {
+            // SAFETY: nobody else accesses the cell, as the check shows.
+            theirs.0.with_mut(|value| unsafe { *value = 1 });
+        });
+        let last = Counted::into_inner(slot).map(|slot| slot.0.into_inner());
+        other.join().unwrap();
+        last
+    };
+    let mut values: Vec<Option<u32>> =
+        strait::check(program).values().into_iter().copied().collect();
+    values.sort_unstable();
+    assert_eq!(values, [None, Some(1)]);
+}
+
+#[test]
+fn the_number_of_threads_at_once_is_what_the_test_says() {
+    let parallelism = || thread::available_parallelism().unwrap().get();
+    assert_eq!(strait::check(parallelism).values(), [&2]);
+    let eight = Builder::new().parallelism(std::num::NonZero::new(8).unwrap());
+    assert_eq!(eight.check(parallelism).values(), [&8]);
+}
+
+#[test]
+fn a_result_that_nobody_joins_for_is_dropped_with_its_handle() {
+    let program = |joins: bool| {
+        move || {
+            let (sender, receiver) = mpsc::channel::<()>();
+            // The thread gives the sender back: the channel ends when the result does.
+            let handle = thread::spawn(move || sender);
+            if joins {
+                drop(handle.join())
+            } else {
+                drop(handle)
+            }
+            receiver.recv().is_err()
+        }
+    };
+    assert_eq!(strait::check(program(true)).values(), [&true]);
+    assert_eq!(strait::check(program(false)).values(), [&true]);
 }

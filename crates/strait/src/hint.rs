@@ -1,0 +1,13 @@
+//! Hints, as in `std::hint`.
+
+/// A hint that the thread is waiting in a loop. Under test others go first, as after
+/// [`crate::thread::yield_now`].
+#[inline]
+#[track_caller]
+pub fn spin_loop() {
+    if crate::rt::current::under_test() {
+        crate::rt::thread::yield_now(std::panic::Location::caller());
+    } else {
+        std::hint::spin_loop();
+    }
+}
