@@ -43,7 +43,8 @@ const LANES: usize = 4;
 /// Adds what the other clock knows.
 #[inline]
 fn join(clock: &mut [u32], other: &[u32]) {
-    for (known, more) in clock.chunks_exact_mut(LANES).zip(other.chunks_exact(LANES)) {
+    let (clock, other) = (clock.as_chunks_mut::<LANES>().0, other.as_chunks::<LANES>().0);
+    for (known, more) in clock.iter_mut().zip(other) {
         for lane in 0..LANES {
             known[lane] = known[lane].max(more[lane]);
         }
@@ -147,10 +148,12 @@ impl History {
 
     /// For each thread the least that the clocks of the events from here on say about it.
     pub(crate) fn least_from(&self, start: usize, least: &mut Vec<u32>) {
-        least.clear();
-        least.resize(self.stride, u32::MAX);
-        for clock in self.clocks[start * self.stride..].chunks_exact(self.stride.max(1)) {
-            for (least, known) in least.chunks_exact_mut(LANES).zip(clock.chunks_exact(LANES)) {
+        least.resize(self.stride, 0);
+        least.fill(u32::MAX);
+        let least = least.as_chunks_mut::<LANES>().0;
+        let mut clocks = self.clocks[start * self.stride..].as_chunks::<LANES>().0.iter();
+        while clocks.len() > 0 {
+            for (least, known) in least.iter_mut().zip(clocks.by_ref()) {
                 for lane in 0..LANES {
                     least[lane] = least[lane].min(known[lane]);
                 }

@@ -295,6 +295,9 @@ impl<'s, S: Threaded> Search<'s, S> {
 
     /// Marks the events before `start` that some event from there on does not happen after.
     fn mark_stale(&mut self, start: usize) {
+        if self.nodes[..start.min(self.history.len())].iter().all(|node| node.stale) {
+            return;
+        }
         self.history.least_from(start, &mut self.least);
         for event in 0..start.min(self.history.len()) {
             if !self.nodes[event].stale && !self.history.all_after(event, &self.least) {

@@ -47,7 +47,7 @@ pub(crate) fn under_test() -> bool {
 ///
 /// The action must not run code of the user, and must not switch to another coroutine: either could
 /// come back here.
-#[inline]
+#[inline(always)]
 pub(crate) fn with<R>(action: impl FnOnce(&mut World) -> R) -> Option<R> {
     // SAFETY: a non-null pointer is set only while the world is borrowed by nobody else (see
     // `enter`), and the reference ends with the action, which never comes back here.

@@ -325,17 +325,41 @@ impl World {
         let me = self.me();
         let (index, mask) = (me.children, me.mailbox.mask);
         me.children += 1;
-        // A past is short; it is moved out and back because two threads are looked at.
-        let past = std::mem::take(&mut me.past);
+        // Nearly always the parent's own last step, or nothing.
+        let past = match me.past[..] {
+            [] => None,
+            [event] => Some(event),
+            _ => return self.spawn_after_many(job, name, place, index),
+        };
         let number = self.names.child(parent, index);
         let thread = self.bear(number, job, place);
-        thread.past.extend_from_slice(&past);
+        thread.past.extend(past);
         if name.is_some() || mask != Mask::Unmasked {
             thread.rarities = true;
             thread.name = name;
             thread.mailbox.mask = mask;
         }
-        self.me().past = past;
+        self.clocks.spawn(parent, number);
+        number
+    }
+
+    /// The same for a thread that several others have done something for.
+    #[cold]
+    fn spawn_after_many(
+        &mut self,
+        job: Job,
+        name: Option<Box<str>>,
+        place: Place,
+        index: u32,
+    ) -> u32 {
+        let (parent, past) = (self.current, self.me().past.clone());
+        let mask = self.me().mailbox.mask;
+        let number = self.names.child(parent, index);
+        let thread = self.bear(number, job, place);
+        thread.past.extend_from_slice(&past);
+        thread.rarities = true;
+        thread.name = name;
+        thread.mailbox.mask = mask;
         self.clocks.spawn(parent, number);
         number
     }
@@ -417,14 +441,14 @@ impl World {
         if number == self.current {
             return;
         }
-        let past = std::mem::take(&mut self.me().past);
-        let thread = &mut self.threads[number as usize];
-        add_past(&mut thread.past, &past);
-        if thread.state == State::Waiting {
-            thread.state = State::Ready;
-            self.ready.push(number);
+        let (me, other) = (self.current as usize, number as usize);
+        if let Ok([me, thread]) = self.threads.get_disjoint_mut([me, other]) {
+            add_past(&mut thread.past, &me.past);
+            if thread.state == State::Waiting {
+                thread.state = State::Ready;
+                self.ready.push(number);
+            }
         }
-        self.me().past = past;
     }
 
     /// The current thread's code is over.
