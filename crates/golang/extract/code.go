@@ -67,6 +67,7 @@ type Node struct {
 	state    *State
 	place    string
 	code     *Code
+	prefix   *Code // what happens before, once
 	params   []string
 	returns  bool // a function that is really called, not only gone to
 	widened  bool

@@ -298,6 +298,12 @@ func (d *Driver) spawnCall(s *State, call *ssa.CallCommon, fn Value, args []Valu
 		d.escape(s, Ptr{name, ""})
 	}
 	s.escaped["*"] = true
+	if call != nil {
+		if _, builtin := call.Value.(*ssa.Builtin); builtin {
+			d.spawnOutside(s, Deferred{call: call, args: args, pos: pos}, after, pos)
+			return
+		}
+	}
 	target, bind, ok := d.resolve(s, call, fn, args)
 	if !ok || target.fn == nil || len(target.fn.Blocks) == 0 {
 		if model, isModel := fn.(Model); isModel || ok && target.fn != nil {

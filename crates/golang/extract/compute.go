@@ -261,6 +261,9 @@ func (d *Driver) load(s *State, address Value, t types.Type, site ssa.Value) Val
 	if !ok {
 		return d.unknown(s, here(s.top()), site, t)
 	}
+	if s.escaped[p.object] {
+		d.note(s, p.object, p.path, v, false)
+	}
 	return d.readCells(s, v, t, here(s.top())+fmt.Sprintf("%p", site), site.Pos())
 }
 
@@ -358,11 +361,7 @@ func (d *Driver) storeAt(s *State, object, path string, old, v Value, pos token.
 		return
 	}
 	if s.escaped[object] && !equal(old, v) {
-		place := object + path
-		if !d.facts.shared[place] {
-			d.facts.shared[place] = true
-			d.changed = true
-		}
+		d.note(s, object, path, nil, true)
 		d.escape(s, v)
 	}
 	o := s.heap[object]

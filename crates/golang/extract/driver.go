@@ -94,6 +94,7 @@ type Facts struct {
 	taken    map[string]int
 	contexts map[string]int
 	globals  map[string]bool
+	access   map[string]*Access
 	mapKeys  map[string]map[string]Value // of shared maps: the keys that entries may have
 }
 
@@ -101,7 +102,7 @@ func newFacts() *Facts {
 	return &Facts{
 		shared: map[string]bool{}, abstract: map[string]bool{}, messages: map[string]*Messages{},
 		names: map[string]string{}, taken: map[string]int{}, contexts: map[string]int{},
-		globals: map[string]bool{}, mapKeys: map[string]map[string]Value{},
+		globals: map[string]bool{}, mapKeys: map[string]map[string]Value{}, access: map[string]*Access{},
 	}
 }
 
@@ -159,7 +160,19 @@ func (d *Driver) start(entry *ssa.Function) *Node {
 	for i := len(inits) - 1; i >= 0; i-- {
 		s.frames = append(s.frames, d.frame(inits[i], nil, nil, nil, d.context(0, inits[i], "init")))
 	}
-	return d.nodeFor(s, "main", entry.Pos())
+	// Package variables are there before anything runs.
+	head := &Code{op: opSkip}
+	d.emitted = &head.next
+	for _, p := range d.world.ordered {
+		for _, name := range sortedKeys(p.Members) {
+			if global, ok := p.Members[name].(*ssa.Global); ok && d.needed[global] {
+				d.global(s, global)
+			}
+		}
+	}
+	node := d.nodeFor(s, "main", entry.Pos())
+	node.prefix = head.next
+	return node
 }
 
 // work writes the code of every node that is reached.
@@ -168,6 +181,10 @@ func (d *Driver) work() {
 		node := d.todo[len(d.todo)-1]
 		d.todo = d.todo[:len(d.todo)-1]
 		node.code = d.run(node.state.clone())
+		if node.prefix != nil {
+			last(node.prefix).next = node.code
+			node.code = node.prefix
+		}
 	}
 }
 

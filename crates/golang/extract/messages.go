@@ -276,9 +276,13 @@ func oneHole(m *Messages, shape Value) Value {
 		m.lost = true
 	}
 	for i, hole := range holes {
-		if keep < 0 && scalarKind(hole) != "" {
+		if keep < 0 && scalarKind(hole) == "" || objects == 0 && keep >= 0 && scalarKind(holes[keep]) == "" && scalarKind(hole) != "" {
+			// Who receives may know the object anyway; a number has no other way.
 			keep = i
 		}
+	}
+	if keep < 0 {
+		keep = 0
 	}
 	count := 0
 	return fillHoles(shape, &count, keep)

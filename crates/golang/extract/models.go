@@ -219,6 +219,7 @@ func (d *Driver) once(m *modelled, pointer, f Value) bool {
 	}
 	flag := Ptr{p.object, p.path + "/1"}
 	o := m.s.heap[p.object]
+	d.note(m.s, p.object, flag.path, partOf(o.value, flag.path), false)
 	done := d.readCells(m.s, partOf(o.value, flag.path), types.Typ[types.Bool], m.key()+"once", m.pos)
 	unlock := &Code{op: opSync, note: "unlock", on: lock, pos: m.pos}
 	first := func(t *State) {

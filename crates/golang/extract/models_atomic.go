@@ -80,6 +80,7 @@ func (d *Driver) loadAt(m *modelled, p Ptr, t types.Type) Value {
 	if !ok {
 		return d.unknown(m.s, here(m.s.top()), m.site, t)
 	}
+	d.note(m.s, p.object, p.path, v, false)
 	return d.readCells(m.s, v, t, m.key(), m.pos)
 }
 

@@ -385,17 +385,20 @@ func (d *Driver) draw(m *modelled) (bool, bool) {
 // spawnModel starts a goroutine whose function has no source: a model, or a function of the
 // standard library.
 func (d *Driver) spawnModel(s *State, call *ssa.CallCommon, model Model, target Target, args []Value, after []After, pos token.Pos) {
-	child := s.clone()
-	child.root = fmt.Sprintf("go model %d", pos)
 	var fn Value = model
 	if target.fn != nil {
 		fn, args = Clo{fn: target.fn}, target.args
 	}
-	frame := &Frame{
-		fn: s.top().fn, block: s.top().fn.Blocks[0], regs: map[ssa.Value]Value{}, after: after,
-		context: d.context(0, s.top().fn, child.root), decided: map[*ssa.BasicBlock]bool{},
-		mode: "outside", defers: []Deferred{{fn: fn, args: args, pos: pos}},
-	}
+	d.spawnOutside(s, Deferred{fn: fn, args: args, pos: pos}, after, pos)
+}
+
+// spawnOutside starts a goroutine that makes one call.
+func (d *Driver) spawnOutside(s *State, deferred Deferred, after []After, pos token.Pos) {
+	child := s.clone()
+	child.root = fmt.Sprintf("go model %d", pos)
+	frame := d.outside(s, after, deferred)
+	frame.site, frame.deferred = nil, false
+	frame.context = d.context(0, s.top().fn, child.root)
 	child.frames = []*Frame{frame}
 	node, subst := d.arrive(child, "go", pos, d.limits.roots)
 	d.put(&Code{op: opSpawn, node: node, subst: subst, pos: pos})

@@ -33,6 +33,37 @@ func (d *Driver) escape(s *State, v Value) {
 	}
 }
 
+// Access is who uses a part of memory that several goroutines can see.
+type Access struct {
+	roots   map[string]bool
+	written bool
+}
+
+// note remembers an access. What is written, and used by more than the first goroutine, is shared.
+func (d *Driver) note(s *State, object, path string, v Value, writes bool) {
+	if agg, ok := v.(Agg); ok {
+		for i, e := range agg.elems {
+			d.note(s, object, sub(path, i), e, writes)
+		}
+		return
+	}
+	if _, ok := v.(Any); ok || !s.escaped[object] || isLock(s, v) {
+		return
+	}
+	place := object + path
+	access := d.facts.access[place]
+	if access == nil {
+		access = &Access{roots: map[string]bool{}}
+		d.facts.access[place] = access
+	}
+	access.roots[s.root] = true
+	access.written = access.written || writes
+	if access.written && (len(access.roots) > 1 || !access.roots["main"]) && !d.facts.shared[place] {
+		d.facts.shared[place] = true
+		d.changed = true
+	}
+}
+
 // cells replaces the parts that goroutines share and change.
 func (d *Driver) cells(s *State, object, path string, v Value, t types.Type, marked bool) Value {
 	if agg, ok := v.(Agg); ok {

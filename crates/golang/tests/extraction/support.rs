@@ -8,7 +8,7 @@ use strait_golang::{Error, ExtractOptions, Extraction, Go, extract};
 use strait_toolchain::{Cache, Launcher};
 
 /// The states after which a program is too large for a test.
-const MAX_STATES: u64 = 200_000;
+const MAX_STATES: u64 = 60_000;
 
 /// `go` in a folder, or `None` with a loud word when there is none. Where CI is set it has to be
 /// there.
