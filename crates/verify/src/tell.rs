@@ -31,7 +31,11 @@ pub(crate) fn trace(
     for action in &actions {
         machine.step(&mut state, action);
     }
-    let left = left(machine, &state, &blocked, places);
+    let mut left = left(machine, &state, &blocked, places);
+    // Whoever panics in the last step is told there.
+    if let Some(last) = told.last().filter(|step| step.action.starts_with("panics")) {
+        left.retain(|one| one.process != last.process);
+    }
     let choices = told.iter().filter(|step| step.choice).count();
     Trace { actions, steps: told, cycle: cycle_told, left, choices }
 }
