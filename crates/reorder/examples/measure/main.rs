@@ -2,11 +2,13 @@
 //!
 //! - `cargo run --release -p strait-reorder --example measure suite [RUNS [MODULE]]`
 //! - `cargo run --release -p strait-reorder --example measure ablation [RUNS [SVG]]`
+//! - `cargo run --release -p strait-reorder --example measure mutants FROM MODULE`
 
 #![allow(clippy::print_stdout, reason = "a program that prints what it measured")]
 
 mod ablation;
 mod campaign;
+mod mutants;
 mod suite;
 
 use std::path::PathBuf;
@@ -32,6 +34,11 @@ fn main() -> ExitCode {
 fn report() -> Outcome<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let kernels = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/kernels");
+    if let [command, from, module] = arguments.as_slice()
+        && command == "mutants"
+    {
+        return mutants::write(from.as_ref(), module.as_ref());
+    }
     let runs = arguments.get(1).map_or(Ok(60), |runs| runs.parse())?;
     match arguments.first().map(String::as_str) {
         Some("suite") => suite::report(runs, &arguments.get(2).map_or(kernels, PathBuf::from)),
@@ -39,6 +46,9 @@ fn report() -> Outcome<()> {
             let plot = arguments.get(2).map_or("ablation.svg", String::as_str);
             ablation::report(runs, &kernels, plot)
         }
-        _ => Err("measure suite [RUNS [MODULE]] | measure ablation [RUNS [SVG]]".into()),
+        _ => {
+            Err("measure suite [RUNS [MODULE]] | ablation [RUNS [SVG]] | mutants FROM MODULE"
+                .into())
+        }
     }
 }
