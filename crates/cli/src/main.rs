@@ -50,6 +50,7 @@ struct Global {
 #[derive(Subcommand)]
 enum Command {
     Fuzz(commands::fuzz::FuzzArgs),
+    Types(commands::types::TypesArgs),
     Targets(commands::targets::TargetsArgs),
     Go(commands::go::GoArgs),
     Replay(commands::replay::ReplayArgs),
@@ -81,6 +82,7 @@ fn main() -> ExitCode {
         Command::Explore(arguments) => arguments.run(&ui),
         Command::Gen(arguments) => arguments.run(&ui),
         Command::Fuzz(arguments) => arguments.run(&ui),
+        Command::Types(arguments) => arguments.run(&ui),
         Command::Targets(arguments) => arguments.run(&ui),
         Command::Go(arguments) => arguments.run(&ui),
         Command::Replay(arguments) => arguments.run(&ui),

@@ -13,6 +13,7 @@ use strait_findings::REDUCED;
 use strait_fuzz::{Exhibit, Lanes, Reducer, keep};
 use strait_toolchain::Launcher;
 
+use crate::commands::types_replay;
 use crate::duration;
 use crate::interrupt;
 use crate::ui::{Status, Ui, grouped};
@@ -36,6 +37,9 @@ impl ReduceArgs {
     pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
         let stop = interrupt::flag_for(ui)?;
         let launcher = Launcher::this_program()?;
+        if strait_typefuzz::is_exhibit(&self.folder) {
+            return types_replay::reduce(ui, &self.folder, self.time, &launcher, &stop);
+        }
         let mut lanes = Lanes::new(&launcher, Arc::clone(&stop));
         let exhibit = Exhibit::open(&self.folder, &mut lanes, &mut |text| ui.note(text))?;
         let reducer = Reducer {

@@ -11,6 +11,7 @@ use serde_json::json;
 use strait_fuzz::{Exhibit, Lanes};
 use strait_toolchain::{Cache, Launcher};
 
+use crate::commands::types_replay;
 use crate::duration;
 use crate::interrupt;
 use crate::ui::{Paint, Status, Ui, grouped};
@@ -39,6 +40,9 @@ impl ReplayArgs {
         if strait_findings::read(&self.folder).is_ok_and(|finding| strait_reorder::is_go(&finding))
         {
             return self.run_go(ui, &stop, &launcher);
+        }
+        if strait_typefuzz::is_exhibit(&self.folder) {
+            return types_replay::replay(ui, &self.folder, &launcher, &stop);
         }
         let mut lanes = Lanes::new(&launcher, Arc::clone(&stop));
         let exhibit = Exhibit::open(&self.folder, &mut lanes, &mut |text| ui.note(text))?;

@@ -1,0 +1,287 @@
+//! `strait types`: a campaign against typecheckers, or terms of a type system of one's own.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::bail;
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use strait_findings::{Discovery, Recorded, Store};
+use strait_toolchain::Launcher;
+use strait_typefuzz::{
+    Campaign, Counters, FEATURES, Fuzzer, GENERATOR_VERSION, Known, Mode, Oracle, Recipe, find,
+};
+
+use crate::commands::fuzz::write_report;
+use crate::commands::types_summary::Summary;
+use crate::commands::types_system::SystemRun;
+use crate::duration;
+use crate::interrupt;
+use crate::progress::{Progress, Telling};
+use crate::ui::{Paint, Status, Ui, grouped};
+
+/// The time of a campaign that says nothing about its end.
+const DEFAULT_TIME: Duration = Duration::from_secs(60);
+/// Terms of a system that are printed if nothing is said about their number.
+const DEFAULT_TERMS: u64 = 20;
+/// Seeds that we choose are short enough to be typed.
+const SEEDS: u128 = 1_000_000_000;
+
+/// What is asked of the typechecker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Asked {
+    /// Well-typed programs have to be accepted
+    Precision,
+    /// Programs that violate one premise of a rule have to be rejected
+    Soundness,
+    /// Programs that differ in nothing that matters have to be treated alike
+    Consistency,
+}
+
+impl Asked {
+    fn mode(self) -> Mode {
+        match self {
+            Asked::Precision => Mode::Precision,
+            Asked::Soundness => Mode::Soundness,
+            Asked::Consistency => Mode::Consistency,
+        }
+    }
+}
+
+/// Catch typecheckers rejecting, accepting or confusing what they should not
+#[derive(Args)]
+#[command(after_help = "\
+Oracles: rustc (the installed one), next-solver, polonius-next, polonius-legacy (the same with that \
+flag), rust-analyzer, or a path to any rustc, with flags after a colon: \
+/opt/rust/bin/rustc:-Znext-solver=globally.
+Two oracles or more are also compared with each other. Differences that are understood are counted \
+and not reported.
+With --system, terms of that rule file are printed, or each is given to the command of --check on \
+stdin, which accepts it by exit code 0.
+Exit codes: 0 nothing found, 1 something found, 2 the command line, a file or the machine is in the \
+way.")]
+pub struct TypesArgs {
+    /// A rule file of your own; see docs/types.md
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["fuzzer", "oracle", "out"])]
+    system: Option<PathBuf>,
+    /// Which features the programs use: `swarm` (others all the time) or some of those that `strait
+    /// types --list` shows
+    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
+    fuzzer: Vec<String>,
+    /// What is asked
+    #[arg(long, value_name = "MODE", default_value = "precision")]
+    mode: Asked,
+    /// Who is asked [default: rustc]
+    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
+    oracle: Vec<String>,
+    /// Indices, each of which is a program, or two that are compared
+    #[arg(long, value_name = "K")]
+    count: Option<u64>,
+    /// Which family of programs [default: another one each time]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// How long, such as 90s, 10m, 1h30m [default: 1m unless --count is given]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    time: Option<Duration>,
+    /// Compilers at once [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    jobs: Option<u16>,
+    /// Folder for what is found
+    #[arg(long, value_name = "DIR", default_value = "strait-out")]
+    out: PathBuf,
+    /// Print the features and leave
+    #[arg(long)]
+    list: bool,
+    /// With --system: the size that terms should have
+    #[arg(long, value_name = "N", requires = "system", value_parser = clap::value_parser!(u32).range(1..=5000))]
+    size: Option<u32>,
+    /// With --system: how deep derivations may be at most
+    #[arg(long, value_name = "N", requires = "system", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    depth: Option<u32>,
+    /// With --system: all terms up to this size instead of some at random
+    #[arg(long, value_name = "SIZE", requires = "system", conflicts_with_all = ["size", "depth"], value_parser = clap::value_parser!(u32).range(1..=60))]
+    exhaustive: Option<u32>,
+    /// With --system: a command that reads a term from stdin and accepts it by exit code 0
+    #[arg(long, value_name = "CMD", requires = "system")]
+    check: Option<String>,
+    /// With --system: print terms in the notation of rule files
+    #[arg(long, requires = "system")]
+    terms: bool,
+}
+
+impl TypesArgs {
+    pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
+        if self.list {
+            return list(ui);
+        }
+        let stop = interrupt::flag_for(ui)?;
+        let seed = self.seed.unwrap_or_else(some_seed);
+        if let Some(file) = &self.system {
+            let run = SystemRun {
+                file,
+                mode: self.mode.mode(),
+                seed,
+                count: self.count.unwrap_or(DEFAULT_TERMS),
+                size: self.size,
+                depth: self.depth,
+                exhaustive: self.exhaustive,
+                check: self.check.as_deref(),
+                as_terms: self.terms,
+                time: self.time,
+                stop: &stop,
+            };
+            return run.run(ui);
+        }
+        self.campaign(ui, seed, &stop)
+    }
+
+    fn campaign(&self, ui: &Ui, seed: u64, stop: &Arc<AtomicBool>) -> anyhow::Result<Status> {
+        let launcher = Launcher::this_program()?;
+        // What is wrong with the command line is said before a folder is made for it.
+        let fuzzer = Fuzzer::named(&self.fuzzer)?;
+        let oracles = self.oracles(&launcher, stop)?;
+        let recipe = Recipe::new(seed, self.mode.mode(), fuzzer);
+        let mut store = Store::open(&self.out)?;
+        let names: Vec<&str> = oracles.iter().map(|oracle| oracle.name()).collect();
+        let settings = json!({
+            "types": { "mode": recipe.mode.name(), "fuzzer": self.fuzzer, "oracles": names },
+        });
+        let id = store.campaign(seed, GENERATOR_VERSION, &settings.to_string())?;
+        if !store.totals(id)?.is_empty() {
+            bail!(
+                "{} holds this campaign with seed {seed} already; choose another --seed or --out",
+                self.out.display()
+            );
+        }
+        let before: Vec<String> = store.findings().map(|finding| finding.id.clone()).collect();
+        let counters = Arc::new(Counters::default());
+        let default = self.count.is_none().then_some(DEFAULT_TIME);
+        let time = self.time.or(default);
+        let started = Instant::now();
+        let telling = Told { counters: Arc::clone(&counters), time, all: self.count, started };
+        let progress = Progress::of(ui, Box::new(telling), stop);
+        let campaign = Campaign {
+            recipe: &recipe,
+            oracles: &oracles,
+            count: self.count,
+            deadline: time.map(|time| started + time),
+            jobs: self.jobs.map_or_else(cores, usize::from),
+            stop,
+            counters: &counters,
+        };
+        let ended = campaign.run(&mut store, id, &mut |recorded: &Recorded, found: &Discovery| {
+            let heading = ui.paint(Paint::Red, found.kind.as_str());
+            let place = recorded.directory.display();
+            progress.say(format!("{heading} {}\n     {place}", found.title));
+        });
+        drop(progress);
+        let known = Known::built_in()?;
+        let summary = Summary {
+            folder: &self.out,
+            seed,
+            mode: recipe.mode,
+            oracles: &oracles,
+            counters: &counters,
+            findings: store.findings().cloned().collect(),
+            before,
+            seconds: started.elapsed().as_secs_f64(),
+            known: &known,
+        };
+        store.close()?;
+        let page = ended.is_ok().then(|| write_report(&self.out)).transpose()?;
+        if ui.json && ended.is_ok() {
+            ui.document(&summary.document())?;
+        } else if !ui.json {
+            summary.show(ui, page.as_deref())?;
+        }
+        ended?;
+        Ok(if summary.has_new() { Status::Found } else { Status::Clean })
+    }
+
+    fn oracles(
+        &self,
+        launcher: &Launcher,
+        stop: &Arc<AtomicBool>,
+    ) -> anyhow::Result<Vec<Box<dyn Oracle>>> {
+        let default = ["rustc".to_owned()];
+        let mut names: Vec<&String> = if self.oracle.is_empty() {
+            default.iter().collect()
+        } else {
+            self.oracle.iter().collect()
+        };
+        let mut known = Vec::new();
+        names.retain(|name| {
+            let new = !known.contains(*name);
+            known.push((*name).clone());
+            new
+        });
+        Ok(names.into_iter().map(|name| find(name, launcher, stop)).collect::<Result<_, _>>()?)
+    }
+}
+
+fn list(ui: &Ui) -> anyhow::Result<Status> {
+    let about = |text: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix("about \""));
+        line.and_then(|line| line.strip_suffix("\".")).unwrap_or_default().to_owned()
+    };
+    if ui.json {
+        let all: Vec<_> = FEATURES
+            .iter()
+            .map(|(name, text)| json!({ "name": name, "about": about(text) }))
+            .collect();
+        ui.document(&json!({ "fuzzers": all }))?;
+        return Ok(Status::Clean);
+    }
+    ui.line(format!("{:15} {}", "swarm", "up to five of the following, others for each batch"))?;
+    for (name, text) in FEATURES {
+        ui.line(format!("{name:15} {}", about(text)))?;
+    }
+    Ok(Status::Clean)
+}
+
+/// What the progress line says.
+struct Told {
+    counters: Arc<Counters>,
+    time: Option<Duration>,
+    all: Option<u64>,
+    started: Instant,
+}
+
+impl Telling for Told {
+    fn place(&self) -> Option<(u64, u64)> {
+        match (self.time, self.all) {
+            (Some(time), _) => {
+                let all = time.as_millis() as u64;
+                Some(((self.started.elapsed().as_millis() as u64).min(all), all))
+            }
+            (None, Some(all)) => Some((self.counters.programs.load(Ordering::Relaxed), all)),
+            (None, None) => None,
+        }
+    }
+
+    fn line(&self, elapsed: Duration) -> String {
+        let programs = self.counters.programs.load(Ordering::Relaxed);
+        let accepted = self.counters.accepted.load(Ordering::Relaxed);
+        let findings = self.counters.findings.load(Ordering::Relaxed);
+        let rate = (programs as f64 / elapsed.as_secs_f64().max(1e-3)) as u64;
+        format!(
+            "{} programs, {} accepted, {} a second, {findings} {}",
+            grouped(programs),
+            grouped(accepted),
+            grouped(rate),
+            if findings == 1 { "finding" } else { "findings" },
+        )
+    }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// A seed that differs from time to time.
+fn some_seed() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    ((now.as_nanos() / 1_000) % SEEDS) as u64
+}

@@ -1,0 +1,90 @@
+//! `strait replay` and `strait reduce` on what `strait types` has found.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::bail;
+use serde_json::json;
+use strait_toolchain::Launcher;
+use strait_typefuzz::{Exhibit, REDUCED, Reducer, keep};
+
+use crate::ui::{Paint, Status, Ui};
+
+/// Has the oracles judge the programs again.
+pub fn replay(
+    ui: &Ui,
+    folder: &Path,
+    launcher: &Launcher,
+    stop: &Arc<AtomicBool>,
+) -> anyhow::Result<Status> {
+    let exhibit = Exhibit::open(folder, launcher, stop)?;
+    ui.note(format!("{}: {}", exhibit.kind(), exhibit.finding.title));
+    let fault = exhibit.rerun()?;
+    let again = fault.is_some();
+    if ui.json {
+        let (failed, runs) = (u64::from(again), 1);
+        ui.document(
+            &json!({ "id": exhibit.finding.id, "again": again, "failed": failed, "runs": runs }),
+        )?;
+    } else {
+        match &fault {
+            Some(fault) => {
+                ui.line(ui.paint(Paint::Red, "It happened again."))?;
+                if !fault.why.rendered.is_empty() {
+                    ui.line(fault.why.rendered.trim_end())?;
+                }
+            }
+            None => ui.line(ui.paint(Paint::Green, "It did not happen."))?,
+        }
+    }
+    Ok(if again { Status::Found } else { Status::Clean })
+}
+
+/// Makes the programs small.
+pub fn reduce(
+    ui: &Ui,
+    folder: &Path,
+    time: Duration,
+    launcher: &Launcher,
+    stop: &Arc<AtomicBool>,
+) -> anyhow::Result<Status> {
+    let exhibit = Exhibit::open(folder, launcher, stop)?;
+    let reducer = Reducer {
+        time,
+        stop: &|| stop.load(Ordering::Relaxed),
+        tell: &|size, tried| ui.note(format!("size {size}, {tried} smaller programs tried")),
+    };
+    let Some(reduced) = reducer.reduce(&exhibit)? else {
+        bail!(
+            "the fault in {} does not show any more, so nothing can be left out",
+            folder.display()
+        );
+    };
+    keep(&exhibit, &reduced)?;
+    let path = folder.join(REDUCED);
+    if ui.json {
+        ui.document(&json!({
+            "before": reduced.before,
+            "after": reduced.after,
+            "tried": reduced.tried,
+            "minimal": reduced.is_minimal,
+            "file": path,
+        }))?;
+        return Ok(Status::Clean);
+    }
+    ui.line(reduced.program.trim_end())?;
+    if let Some(rewritten) = &reduced.rewritten {
+        ui.line("// and after the rewrite")?;
+        ui.line(rewritten.trim_end())?;
+    }
+    ui.line(format!(
+        "// size {}, {} before; {}",
+        reduced.after,
+        reduced.before,
+        if reduced.is_minimal { "no cut is left" } else { "time was up, more may go" },
+    ))?;
+    ui.note(format!("written to {}", path.display()));
+    Ok(Status::Clean)
+}

@@ -1,0 +1,133 @@
+//! What a campaign of `strait types` came to, for people and for scripts.
+
+use std::path::Path;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use strait_findings::{FINDINGS, Finding};
+use strait_typefuzz::{Counters, Known, Mode, Oracle};
+
+use crate::progress::duration;
+use crate::ui::{Paint, Ui, grouped};
+
+/// Findings that are listed.
+const SHOWN: usize = 20;
+
+/// Everything there is to say.
+pub struct Summary<'a> {
+    pub folder: &'a Path,
+    pub seed: u64,
+    pub mode: Mode,
+    pub oracles: &'a [Box<dyn Oracle>],
+    pub counters: &'a Counters,
+    pub findings: Vec<Finding>,
+    /// Findings that were in the folder before.
+    pub before: Vec<String>,
+    pub seconds: f64,
+    pub known: &'a Known,
+}
+
+impl Summary<'_> {
+    fn new_findings(&self) -> impl Iterator<Item = &Finding> {
+        let is_types = |finding: &&Finding| finding.details.contains_key("types");
+        self.findings.iter().filter(is_types).filter(|finding| !self.before.contains(&finding.id))
+    }
+
+    /// Was anything found that was not in the folder before?
+    pub fn has_new(&self) -> bool {
+        self.new_findings().next().is_some()
+    }
+
+    /// For scripts.
+    pub fn document(&self) -> Value {
+        let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+        let findings: Vec<Value> = self
+            .new_findings()
+            .map(|finding| {
+                let types = &finding.details["types"];
+                json!({
+                    "id": finding.id,
+                    "kind": finding.kind,
+                    "oracle_a": types["oracle_a"],
+                    "oracle_b": types["oracle_b"],
+                    "title": finding.title,
+                    "seed": finding.seed,
+                    "index": finding.index,
+                    "count": finding.count,
+                    "dir": self.folder.join(FINDINGS).join(&finding.id),
+                })
+            })
+            .collect();
+        json!({
+            "programs": count(&self.counters.programs),
+            "accepted": count(&self.counters.accepted),
+            "skipped": count(&self.counters.skipped),
+            "seconds": self.seconds,
+            "seed": self.seed,
+            "mode": self.mode.name(),
+            "coverage": "sampled",
+            "oracles": self.oracles.iter().map(|oracle| json!({ "name": oracle.name(), "version": oracle.version() })).collect::<Vec<_>>(),
+            "known": *self.counters.known.lock().unwrap_or_else(PoisonError::into_inner),
+            "findings": findings,
+        })
+    }
+
+    /// For people.
+    pub fn show(&self, ui: &Ui, page: Option<&Path>) -> anyhow::Result<()> {
+        let programs = self.counters.programs.load(Ordering::Relaxed);
+        let accepted = self.counters.accepted.load(Ordering::Relaxed);
+        let skipped = self.counters.skipped.load(Ordering::Relaxed);
+        let time = duration(Duration::from_secs_f64(self.seconds));
+        let rate = programs as f64 / self.seconds.max(1e-3);
+        ui.line(format!(
+            "{} programs sampled in {time} ({rate:.0} a second), mode {}, seed {}",
+            grouped(programs),
+            self.mode.name(),
+            self.seed
+        ))?;
+        let names: Vec<String> = self
+            .oracles
+            .iter()
+            .map(|oracle| format!("{} {}", oracle.name(), oracle.version()))
+            .collect();
+        let share = 100.0 * accepted as f64 / programs.max(1) as f64;
+        let first = self.oracles.first().map_or("", |oracle| oracle.name());
+        ui.line(format!("judged by {}; {first} accepts {share:.2} %", names.join(", ")))?;
+        if skipped > 0 {
+            ui.line(format!("{} indices gave no program", grouped(skipped)))?;
+        }
+        let classes = self.counters.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for (class, count) in &classes {
+            let reason = self.known.reason(class);
+            ui.line(format!(
+                "{} differences of a known class, {class}: {reason}",
+                grouped(*count)
+            ))?;
+        }
+        let found: Vec<&Finding> = self.new_findings().collect();
+        match found.len() {
+            0 => ui.line(ui.paint(Paint::Green, "Nothing was found."))?,
+            1 => ui.line(ui.paint(Paint::Red, "1 fault was found:"))?,
+            many => ui.line(ui.paint(Paint::Red, format!("{many} faults were found:")))?,
+        }
+        for finding in found.iter().take(SHOWN) {
+            let often = match finding.count {
+                1 => "by 1 program".to_owned(),
+                count => format!("by {} programs", grouped(count)),
+            };
+            let kind = ui.paint(Paint::Red, format!("{:<13}", finding.kind.as_str()));
+            ui.line(format!("  {kind} {} ({often})", finding.title))?;
+            let place = self.folder.join(FINDINGS).join(&finding.id);
+            ui.line(format!("  {:13} strait replay {}", "", place.display()))?;
+        }
+        if found.len() > SHOWN {
+            ui.line(format!("  and {} more, in the report", found.len() - SHOWN))?;
+        }
+        if let Some(page) = page {
+            ui.line(format!("Report: {}", page.display()))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,333 @@
+//! What waits for variables to be bound: disequalities, domains and sums of integers, delayed goals.
+//!
+//! A variable that something waits for has an attribute: the interval it lies in and a chain of
+//! constraints. Binding it puts the chain into a queue, and [`Store::settle`] works the queue off.
+//! Intervals and chains are never changed in place: a new attribute takes the place of the old one,
+//! by way of the trail, so that cutting back restores them.
+
+use crate::symbol::Functor;
+use crate::term::{MAX_INTEGER, Store, Term, View};
+
+const NONE: u32 = u32::MAX;
+
+/// What a variable carries.
+#[derive(Clone, Copy, Debug)]
+struct Attribute {
+    low: i32,
+    high: i32,
+    /// Is it an integer? Otherwise the interval says nothing.
+    is_integer: bool,
+    /// The chain of what waits for it.
+    chain: u32,
+}
+
+/// Something that has to hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Constraint {
+    /// The two are not equal, whatever the variables from `first` on in `universals` are.
+    Different { one: Term, other: Term, first: u32, last: u32 },
+    /// `left + right = sum`.
+    Sum { left: Term, right: Term, sum: Term },
+    /// `left + gap ≤ right`.
+    AtMost { left: Term, gap: i32, right: Term },
+    /// A goal that runs when its variable is bound.
+    Goal { variable: Term, goal: Term },
+}
+
+/// All constraints of a search.
+#[derive(Debug, Default)]
+pub(crate) struct Constraints {
+    arities: Box<[u32]>,
+    attributes: Vec<Attribute>,
+    constraints: Vec<Constraint>,
+    /// Links of chains: a constraint and the next link.
+    links: Vec<(u32, u32)>,
+    /// Variables over which disequalities are quantified. Never cut: bounded by the search's steps.
+    universals: Vec<u32>,
+    queue: Vec<u32>,
+    /// Attributes whose interval a new value has to fit into.
+    fits: Vec<(u32, Term)>,
+}
+
+impl Constraints {
+    pub(crate) fn set_arities(&mut self, arities: Box<[u32]>) {
+        self.arities = arities;
+    }
+
+    pub(crate) fn arity(&self, functor: Functor) -> u32 {
+        self.arities[functor.0 as usize]
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.attributes.clear();
+        self.constraints.clear();
+        self.links.clear();
+        self.universals.clear();
+        self.queue.clear();
+        self.fits.clear();
+    }
+
+    pub(crate) fn lengths(&self) -> (u32, u32, u32) {
+        (self.attributes.len() as u32, self.constraints.len() as u32, self.links.len() as u32)
+    }
+
+    pub(crate) fn truncate(&mut self, attributes: u32, constraints: u32, links: u32) {
+        self.attributes.truncate(attributes as usize);
+        self.constraints.truncate(constraints as usize);
+        self.links.truncate(links as usize);
+        self.queue.clear();
+        self.fits.clear();
+    }
+
+    /// Is nothing waiting to be looked at?
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.queue.is_empty() && self.fits.is_empty()
+    }
+
+    /// A variable with this attribute has become a term.
+    pub(crate) fn wake(&mut self, attribute: u32, term: Term) {
+        self.fits.push((attribute, term));
+        let mut link = self.attributes[attribute as usize].chain;
+        while link != NONE {
+            let (constraint, next) = self.links[link as usize];
+            self.queue.push(constraint);
+            link = next;
+        }
+    }
+}
+
+impl Store {
+    /// Works off what was woken. Goals that are to run now are added to `goals`; `false` when
+    /// something cannot hold any more.
+    pub(crate) fn settle(&mut self, goals: &mut Vec<Term>) -> bool {
+        loop {
+            if let Some((attribute, term)) = self.constraints.fits.pop() {
+                if !self.fit(attribute, term) {
+                    return false;
+                }
+            } else if let Some(constraint) = self.constraints.queue.pop() {
+                if !self.check(constraint, goals) {
+                    return false;
+                }
+            } else {
+                return true;
+            }
+        }
+    }
+
+    /// Adds a constraint.
+    pub(crate) fn post(&mut self, constraint: Constraint) {
+        let index = self.constraints.constraints.len() as u32;
+        self.constraints.constraints.push(constraint);
+        self.constraints.queue.push(index);
+    }
+
+    /// The two have to differ, whatever the variables in `universals` are.
+    pub(crate) fn post_different(&mut self, one: Term, other: Term, universals: &[u32]) {
+        let first = self.constraints.universals.len() as u32;
+        self.constraints.universals.extend_from_slice(universals);
+        let last = self.constraints.universals.len() as u32;
+        self.post(Constraint::Different { one, other, first, last });
+    }
+
+    /// The goal runs once the variable is bound.
+    pub(crate) fn post_goal(&mut self, address: u32, goal: Term) {
+        let index = self.constraints.constraints.len() as u32;
+        let variable = Store::at(address);
+        self.constraints.constraints.push(Constraint::Goal { variable, goal });
+        self.wait(address, index);
+    }
+
+    fn check(&mut self, index: u32, goals: &mut Vec<Term>) -> bool {
+        match self.constraints.constraints[index as usize] {
+            Constraint::Different { one, other, first, last } => {
+                self.check_different(index, one, other, first as usize..last as usize)
+            }
+            Constraint::Goal { variable, goal } => {
+                match self.view(variable) {
+                    // It has only become another variable.
+                    View::Variable(address) => self.wait(address, index),
+                    _ if goals.contains(&goal) => {}
+                    _ => goals.push(goal),
+                }
+                true
+            }
+            Constraint::Sum { left, right, sum } => self.check_sum(index, left, right, sum),
+            Constraint::AtMost { left, gap, right } => self.check_at_most(index, left, gap, right),
+        }
+    }
+
+    /// Two terms differ for good if they cannot be unified; they are equal if unifying them binds
+    /// nothing but universal variables; otherwise it depends on the first variable that was bound.
+    fn check_different(
+        &mut self,
+        index: u32,
+        one: Term,
+        other: Term,
+        range: std::ops::Range<usize>,
+    ) -> bool {
+        // What this unification wakes is of no interest: it is undone at once.
+        let queue = std::mem::take(&mut self.constraints.queue);
+        let fits = std::mem::take(&mut self.constraints.fits);
+        let mark = self.mark();
+        let unified = self.unify(one, other);
+        let mut watched = Vec::new();
+        if unified {
+            let universals = &self.constraints.universals[range];
+            for (address, _) in self.bound_since(&mark) {
+                let became = self.argument(*address);
+                let is_universal = |address: &u32| universals.contains(address);
+                if is_universal(address) {
+                    continue;
+                }
+                match self.view(became) {
+                    View::Variable(to) if is_universal(&to) => {}
+                    View::Variable(to) => watched.extend([*address, to]),
+                    _ => watched.push(*address),
+                }
+                if !watched.is_empty() {
+                    break;
+                }
+            }
+        }
+        self.undo(&mark);
+        self.constraints.queue = queue;
+        self.constraints.fits = fits;
+        for address in &watched {
+            self.wait(*address, index);
+        }
+        !unified || !watched.is_empty()
+    }
+
+    /// Puts a constraint on a variable's chain.
+    fn wait(&mut self, address: u32, constraint: u32) {
+        let mut attribute = self.attribute_of(address);
+        let link = self.constraints.links.len() as u32;
+        self.constraints.links.push((constraint, attribute.chain));
+        attribute.chain = link;
+        self.replace_attribute(address, attribute);
+    }
+
+    fn attribute_of(&self, address: u32) -> Attribute {
+        match self.attribute(address) {
+            Some(index) => self.constraints.attributes[index as usize],
+            None => {
+                Attribute { low: -MAX_INTEGER, high: MAX_INTEGER, is_integer: false, chain: NONE }
+            }
+        }
+    }
+
+    fn replace_attribute(&mut self, address: u32, attribute: Attribute) {
+        let index = self.constraints.attributes.len() as u32;
+        self.constraints.attributes.push(attribute);
+        self.set_attribute(address, index);
+    }
+
+    /// A variable that was an integer in an interval has become a term.
+    fn fit(&mut self, attribute: u32, term: Term) -> bool {
+        let Attribute { low, high, is_integer, .. } =
+            self.constraints.attributes[attribute as usize];
+        !is_integer || self.narrow(term, low, high)
+    }
+
+    /// The integers a term can be; `None` if it is no integer.
+    pub(crate) fn interval(&self, term: Term) -> Option<(i32, i32)> {
+        match self.view(term) {
+            View::Integer(value) => Some((value, value)),
+            View::Variable(address) => {
+                let Attribute { low, high, .. } = self.attribute_of(address);
+                Some((low, high))
+            }
+            _ => None,
+        }
+    }
+
+    /// The term is an integer between the two.
+    pub(crate) fn narrow(&mut self, term: Term, low: i32, high: i32) -> bool {
+        match self.view(term) {
+            View::Integer(value) => low <= value && value <= high,
+            View::Variable(address) => {
+                let old = self.attribute_of(address);
+                let (new_low, new_high) = (old.low.max(low), old.high.min(high));
+                if new_low > new_high {
+                    return false;
+                }
+                if new_low == new_high {
+                    self.bind(address, Term::integer(new_low));
+                } else if !old.is_integer || (old.low, old.high) != (new_low, new_high) {
+                    let (low, high) = (new_low, new_high);
+                    self.replace_attribute(
+                        address,
+                        Attribute { low, high, is_integer: true, ..old },
+                    );
+                    self.requeue(old.chain);
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// An interval has become smaller: what depends on it is looked at again, goals excepted.
+    fn requeue(&mut self, mut link: u32) {
+        while link != NONE {
+            let (constraint, next) = self.constraints.links[link as usize];
+            let kind = self.constraints.constraints[constraint as usize];
+            let arithmetic = matches!(kind, Constraint::Sum { .. } | Constraint::AtMost { .. });
+            if arithmetic && !self.constraints.queue.contains(&constraint) {
+                self.constraints.queue.push(constraint);
+            }
+            link = next;
+        }
+    }
+
+    fn check_sum(&mut self, index: u32, left: Term, right: Term, sum: Term) -> bool {
+        let [Some(a), Some(b), Some(c)] = [left, right, sum].map(|term| self.interval(term)) else {
+            return false;
+        };
+        let waits = self.watch(index, &[left, right, sum]);
+        let narrowed = self.narrow(sum, a.0.saturating_add(b.0), a.1.saturating_add(b.1))
+            && self.narrow(left, c.0.saturating_sub(b.1), c.1.saturating_sub(b.0))
+            && self.narrow(right, c.0.saturating_sub(a.1), c.1.saturating_sub(a.0));
+        let exact = || match [left, right, sum].map(|term| self.view(term)) {
+            [View::Integer(a), View::Integer(b), View::Integer(c)] => a + b == c,
+            _ => true,
+        };
+        narrowed && (waits || exact())
+    }
+
+    fn check_at_most(&mut self, index: u32, left: Term, gap: i32, right: Term) -> bool {
+        let [Some(a), Some(b)] = [left, right].map(|term| self.interval(term)) else {
+            return false;
+        };
+        self.watch(index, &[left, right]);
+        self.narrow(left, -MAX_INTEGER, b.1.saturating_sub(gap))
+            && self.narrow(right, a.0.saturating_add(gap), MAX_INTEGER)
+    }
+
+    /// Puts an arithmetic constraint on the chains of its variables, once. Are there any?
+    fn watch(&mut self, index: u32, terms: &[Term]) -> bool {
+        let mut waits = false;
+        for term in terms {
+            if let View::Variable(address) = self.view(*term) {
+                waits = true;
+                if !self.is_watched(address, index) {
+                    self.wait(address, index);
+                }
+            }
+        }
+        waits
+    }
+
+    fn is_watched(&self, address: u32, constraint: u32) -> bool {
+        let mut link = self.attribute_of(address).chain;
+        while link != NONE {
+            let (found, next) = self.constraints.links[link as usize];
+            if found == constraint {
+                return true;
+            }
+            link = next;
+        }
+        false
+    }
+}

@@ -1,0 +1,192 @@
+//! Rules as the engine executes them: clauses with numbered variables, goals that know what they
+//! call, and what the analysis found out about sizes.
+
+use crate::symbol::{Functor, Functors};
+use crate::tree::Pattern;
+
+/// A predicate, by its place in [`Program::predicates`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct PredicateId(pub(crate) u32);
+
+/// A clause, by its place in [`Program::clauses`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ClauseId(pub(crate) u32);
+
+/// What stands for a size that cannot be reached.
+pub(crate) const NEVER: u32 = u32::MAX / 4;
+
+/// A term of a clause.
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
+    /// A variable where it occurs first, when goals are executed from the left.
+    First(u16),
+    /// A variable that has a value.
+    Again(u16),
+    /// A variable that occurs nowhere else.
+    Any,
+    Constant(Functor),
+    Integer(i32),
+    Structure(Functor, Box<[Node]>),
+}
+
+/// What the engine does itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Builtin {
+    True,
+    Fail,
+    Call,
+    Unify,
+    Differ,
+    Not,
+    Once,
+    Fresh,
+    Copy,
+    Replace,
+    Delay,
+    Negate,
+    Domain,
+    Sum,
+    AtMost,
+    Below,
+    Label,
+    Known,
+    Intact,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    Call(PredicateId),
+    Builtin(Builtin),
+}
+
+/// What holds instead of a labelled premise.
+#[derive(Clone, Debug)]
+pub(crate) struct Negated {
+    pub(crate) label: u32,
+    pub(crate) action: Action,
+    pub(crate) arguments: Box<[Node]>,
+}
+
+/// A goal of a body.
+#[derive(Clone, Debug)]
+pub(crate) struct Goal {
+    pub(crate) action: Action,
+    pub(crate) arguments: Box<[Node]>,
+    pub(crate) negated: Option<Negated>,
+    /// Can it add to the size of the term?
+    pub(crate) reaches: bool,
+    /// How many goals behind it can, and what they add at least together.
+    pub(crate) later: u32,
+    pub(crate) later_minimum: u32,
+    /// What it adds at least.
+    pub(crate) minimum: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Clause {
+    pub(crate) name: Option<Box<str>>,
+    pub(crate) weight: u32,
+    pub(crate) cost: u32,
+    pub(crate) head: Box<[Node]>,
+    /// For each argument the word of [`crate::term::Store::key`]; 0 if it is a variable.
+    pub(crate) keys: Box<[u32]>,
+    pub(crate) body: Box<[Goal]>,
+    pub(crate) variables: u16,
+    /// What it adds at least to the size.
+    pub(crate) minimum: u32,
+    /// How deep it is at least.
+    pub(crate) shallowest: u32,
+    /// Can it become as large as one wishes?
+    pub(crate) grows: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Predicate {
+    pub(crate) functor: Functor,
+    pub(crate) clauses: Vec<ClauseId>,
+    pub(crate) is_sized: bool,
+    /// What one call may add at most to the size, and one less.
+    pub(crate) below: u32,
+    pub(crate) reaches: bool,
+    pub(crate) has_weights: bool,
+}
+
+/// A printed form.
+#[derive(Clone, Debug)]
+pub(crate) struct Template {
+    pub(crate) pattern: Pattern,
+    pub(crate) pieces: Vec<TemplatePiece>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum TemplatePiece {
+    Text(String),
+    Variable(u16),
+    Joined(u16, String),
+    Term(Pattern),
+}
+
+/// A rewrite: a clause whose head has the two sides and whose body is the guard.
+#[derive(Clone, Debug)]
+pub(crate) struct Rewrite {
+    pub(crate) name: String,
+    pub(crate) predicate: PredicateId,
+    pub(crate) key: u32,
+}
+
+/// A set of rules, ready to be searched. It is never changed and can be shared by threads.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(crate) functors: Functors,
+    pub(crate) arities: Box<[u32]>,
+    pub(crate) predicates: Vec<Predicate>,
+    pub(crate) by_functor: Vec<Option<PredicateId>>,
+    pub(crate) clauses: Vec<Clause>,
+    pub(crate) labels: Vec<String>,
+    pub(crate) templates: Vec<Template>,
+    pub(crate) templates_by_functor: Vec<Vec<u32>>,
+    pub(crate) rewrites: Vec<Rewrite>,
+    pub(crate) start: PredicateId,
+    /// `call(G) :- G`, in whose terms delayed goals run.
+    pub(crate) call: ClauseId,
+    pub(crate) about: String,
+}
+
+impl Program {
+    /// What the rule file says about itself.
+    pub fn about(&self) -> &str {
+        &self.about
+    }
+
+    /// All functors.
+    pub fn functors(&self) -> &Functors {
+        &self.functors
+    }
+
+    /// The labels of premises that can be violated.
+    pub fn labels(&self) -> &[String] {
+        &self.labels
+    }
+
+    /// The names of the rewrites.
+    pub fn rewrites(&self) -> impl Iterator<Item = &str> {
+        self.rewrites.iter().map(|rewrite| rewrite.name.as_str())
+    }
+
+    /// The names of the rules, in the order of the files.
+    pub fn rules(&self) -> impl Iterator<Item = &str> {
+        self.clauses.iter().filter_map(|clause| clause.name.as_deref())
+    }
+
+    pub(crate) fn clause(&self, clause: ClauseId) -> &Clause {
+        &self.clauses[clause.0 as usize]
+    }
+
+    pub(crate) fn predicate(&self, predicate: PredicateId) -> &Predicate {
+        &self.predicates[predicate.0 as usize]
+    }
+
+    pub(crate) fn predicate_of(&self, functor: Functor) -> Option<PredicateId> {
+        self.by_functor.get(functor.0 as usize).copied().flatten()
+    }
+}

@@ -1,0 +1,81 @@
+//! Classes of difference that are understood, with their reasons: `known.toml`.
+
+use serde::Deserialize;
+
+use crate::error::Error;
+use crate::oracle::Rejection;
+
+/// A class of difference.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub struct Class {
+    /// Its name.
+    pub name: String,
+    /// Why it is no fault.
+    pub reason: String,
+    accepts: String,
+    rejects: String,
+    codes: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct File {
+    class: Vec<Class>,
+}
+
+/// The classes that are known.
+#[derive(Clone, Debug)]
+pub struct Known {
+    classes: Vec<Class>,
+}
+
+impl Known {
+    /// Those that are built in.
+    pub fn built_in() -> Result<Self, Error> {
+        let file: File = toml::from_str(include_str!("known.toml"))
+            .map_err(|error| Error::Bug { what: format!("known.toml: {error}") })?;
+        Ok(Known { classes: file.class })
+    }
+
+    /// Why a class is no fault.
+    pub fn reason(&self, name: &str) -> &str {
+        self.classes.iter().find(|class| class.name == name).map_or("", |class| &class.reason)
+    }
+
+    /// The class of a difference: who accepts, who rejects, and why.
+    pub fn class(&self, accepts: &str, rejects: &str, why: &Rejection) -> Option<&Class> {
+        self.classes.iter().find(|class| {
+            is_like(accepts, &class.accepts)
+                && is_like(rejects, &class.rejects)
+                && !why.codes.is_empty()
+                && why.codes.iter().all(|code| class.codes.contains(code))
+        })
+    }
+}
+
+fn is_like(name: &str, pattern: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(beginning) => name.starts_with(beginning),
+        None => name == pattern,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_is_about_all_codes_and_both_sides() {
+        let known = Known::built_in().expect("known.toml is read");
+        let why = |codes: &[&str]| Rejection {
+            codes: codes.iter().map(|code| (*code).to_owned()).collect(),
+            ..Rejection::default()
+        };
+        let name = |accepts, rejects, codes: &[&str]| {
+            known.class(accepts, rejects, &why(codes)).map(|class| class.name.as_str())
+        };
+        assert_eq!(name("polonius-next", "rustc", &["E0499"]), Some("polonius"));
+        assert_eq!(name("polonius-next", "rustc", &["E0499", "E0308"]), None);
+        assert_eq!(name("rustc", "polonius-next", &["E0499"]), None);
+        assert_eq!(name("polonius-next", "rustc", &[]), None);
+    }
+}

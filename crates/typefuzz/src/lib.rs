@@ -1,0 +1,24 @@
+#![doc = include_str!("../README.md")]
+
+mod campaign;
+mod discover;
+mod error;
+mod exhibit;
+mod judge;
+mod known;
+mod oracle;
+mod recipe;
+mod reduce;
+mod rules;
+pub mod system_f;
+
+pub use campaign::{Campaign, Counters};
+pub use discover::{Details, PROGRAM, REWRITTEN, TERM, discovery, standalone};
+pub use error::Error;
+pub use exhibit::{Exhibit, REDUCED, REDUCED_REWRITTEN, is_exhibit};
+pub use judge::{Fault, Judgement, RULES, Verdicts, judge};
+pub use known::{Class, Known};
+pub use oracle::{ORACLES, Oracle, Rejection, RunResult, Verdict, find, judge_all};
+pub use recipe::{BATCH, Case, Fuzzer, GENERATOR_VERSION, Mode, Other, Recipe, System};
+pub use reduce::{Reduced, Reducer, keep};
+pub use rules::{FEATURES, SYSTEM_F, file, rust};

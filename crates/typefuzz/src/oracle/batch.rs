@@ -1,0 +1,54 @@
+//! Verdicts on many programs by few runs.
+//!
+//! Errors in one program can keep a compiler from looking at others, so programs that nothing was
+//! said about are judged again without those that were rejected, until a run says nothing more. A
+//! run that ends in a crash, or with errors that belong to no program, is split in two.
+
+use crate::error::Error;
+use crate::oracle::{Oracle, Run, Verdict};
+
+/// The verdict on every program.
+pub fn judge_all(oracle: &dyn Oracle, programs: &[&str]) -> Result<Vec<Verdict>, Error> {
+    let mut verdicts = vec![Verdict::Accepted; programs.len()];
+    let mut groups: Vec<Vec<usize>> = vec![(0..programs.len()).collect()];
+    while let Some(group) = groups.pop() {
+        if group.is_empty() {
+            continue;
+        }
+        let texts: Vec<&str> = group.iter().map(|position| programs[*position]).collect();
+        let Run { told, astray, crashed, stopped } = oracle.run(&texts)?.0;
+        if stopped {
+            for position in group {
+                verdicts[position] = Verdict::Unknown;
+            }
+            continue;
+        }
+        let mut rest = Vec::new();
+        let mut rejected = 0;
+        for (position, told) in group.iter().zip(told) {
+            match told {
+                Some(rejection) => {
+                    rejected += 1;
+                    verdicts[*position] = Verdict::Rejected(rejection);
+                }
+                None => rest.push(*position),
+            }
+        }
+        match (crashed, astray) {
+            (None, None) if rejected == 0 => {}
+            (None, _) if rejected > 0 => groups.push(rest),
+            (Some((how, output)), _) if group.len() == 1 => {
+                verdicts[group[0]] = Verdict::Crashed { how, output };
+            }
+            (_, Some(rejection)) if group.len() == 1 => {
+                verdicts[group[0]] = Verdict::Rejected(rejection);
+            }
+            // A crash may hide the errors of the others, and theirs may hide it.
+            _ => {
+                let (one, other) = group.split_at(group.len() / 2);
+                groups.extend([one.to_vec(), other.to_vec()]);
+            }
+        }
+    }
+    Ok(verdicts)
+}
