@@ -7,7 +7,7 @@ use crate::ast::{Clause, Expression, ExpressionKind, Named, Otherwise, Piece, Pr
 use crate::lexer::{Token, tokens};
 
 /// How deep terms may be nested.
-const DEEPEST: usize = 400;
+const DEEPEST: usize = 200;
 /// After so many errors nobody reads on.
 const MOST_ERRORS: usize = 20;
 
