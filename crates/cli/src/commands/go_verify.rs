@@ -310,8 +310,15 @@ fn not_by_type_alone(
     }
 }
 
-/// A proof says what it rests on.
+/// What is proved of a model that leaves something out is not proved of the program. A violation
+/// says what it rests on.
 fn with_assumptions(mut verdict: Verdict, entry: &Entry) -> Verdict {
+    if entry.truncated && verdict.holds.is_some() {
+        let seen = if verdict.holds == Some(true) { "nothing wrong" } else { "a violation" };
+        return Verdict::unknown(format!(
+            "the entry is too large and a part of it is missing in the model, where {seen} is seen"
+        ));
+    }
     let matters = |one: &&Assumption| match verdict.holds {
         Some(true) => one.approximation != Approximation::Over,
         Some(false) => one.approximation != Approximation::Under,
@@ -323,6 +330,12 @@ fn with_assumptions(mut verdict: Verdict, entry: &Entry) -> Verdict {
         0 => String::new(),
         more => format!(" and {more} more assumptions"),
     };
+    if verdict.holds == Some(true) {
+        return Verdict::unknown(format!(
+            "nothing is wrong in the model, which leaves something out: {}{more}",
+            told(first)
+        ));
+    }
     let comma = if verdict.why.is_empty() { "" } else { "; " };
     verdict.why.push_str(&format!("{comma}assumed: {}{more}", told(first)));
     verdict
