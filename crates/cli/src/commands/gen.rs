@@ -129,6 +129,8 @@ pub struct Tally {
     pub proved: u64,
     pub undecided: u64,
     pub refuted: Vec<u64>,
+    /// Mutants that cannot be written in the language asked for.
+    pub beyond: u64,
 }
 
 /// A program on its way out.
@@ -242,6 +244,11 @@ impl Plan<'_> {
         }
         tally.seconds = started.elapsed().as_secs_f64();
         drop(progress);
+        if let (Some(language), 1..) = (self.arguments.format.language(), tally.beyond) {
+            let (count, title) = (tally.beyond, language.title());
+            let mutants = if count == 1 { "mutant uses" } else { "mutants use" };
+            ui.note(format!("{count} {mutants} what {title} does not have: left out"));
+        }
         if tally.stats.programs < all {
             ui.note(format!("stopped after {} of {all} programs", tally.stats.programs));
         }
@@ -263,6 +270,10 @@ impl Plan<'_> {
         let mut items = Vec::new();
         for number in 0..self.arguments.mutants.unwrap_or(0) {
             if let Some(mutant) = mutant(&program, seed, index, number) {
+                if self.is_beyond(&mutant.program) {
+                    tally.beyond += 1;
+                    continue;
+                }
                 let label = mutant.label(&self.explorer);
                 *tally.mutants.entry(label.verdict.word()).or_default() += 1;
                 items.push(mutant_item(seed, index, number, mutant, &label));
@@ -277,6 +288,13 @@ impl Plan<'_> {
         };
         items.insert(0, original);
         items
+    }
+
+    /// A mutation may lead beyond what the language has, such as to a channel without bound.
+    fn is_beyond(&self, program: &Program) -> bool {
+        let language = self.arguments.format.language();
+        let written = language.map(|language| emit(language, program));
+        matches!(written, Some(Err(strait_emit::Error::Beyond { .. })))
     }
 
     /// Writes a program where it belongs: to a file, into the document or on the screen.

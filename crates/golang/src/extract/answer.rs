@@ -48,7 +48,9 @@ pub(super) fn read(go: &Go, answer: &str) -> Result<Extraction, Error> {
         let directory = go.directory().to_owned();
         return Err(Error::Packages { directory, said: answer.error });
     }
-    let entries = answer.entries.into_iter().map(entry).collect::<Result<Vec<_>, _>>()?;
+    let mut entries = answer.entries.into_iter().map(entry).collect::<Result<Vec<_>, _>>()?;
+    // The helper works on several at once.
+    entries.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(Extraction { entries, warnings: answer.warnings, lines: answer.lines })
 }
 
