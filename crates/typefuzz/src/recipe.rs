@@ -147,8 +147,15 @@ impl Recipe {
             Mode::Soundness => true,
             Mode::Consistency => stream.chance(1, 4),
         };
+        // Some sizes are hard to hit with some rules: a smaller program is better than none.
+        let size = stream.between(12, 70);
+        let sizes = std::iter::successors(Some(size), |size| (*size > 8).then(|| size * 2 / 3));
+        sizes.into_iter().find_map(|size| self.sized_case(system, index, violated, size))
+    }
+
+    fn sized_case(&self, system: &System, index: u64, violated: bool, size: u32) -> Option<Case> {
         let wish = Wish {
-            size: Some(stream.between(12, 70)),
+            size: Some(size),
             violations: u32::from(violated),
             rarity: 6,
             steps: 8_000,
