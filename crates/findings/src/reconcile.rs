@@ -11,6 +11,9 @@ use crate::error::Error;
 use crate::index::{INDEX, Index};
 use crate::model::Finding;
 
+/// No SQLite file is shorter than its header.
+const HEADER: u64 = 100;
+
 /// What had to be repaired when the store was opened. Empty after a clean end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
@@ -30,8 +33,8 @@ pub struct Recovery {
 pub(crate) fn open_index(root: &Path, recovery: &mut Recovery) -> Result<Index, Error> {
     let path = root.join(INDEX);
     let has_findings = !directories(&root.join(FINDINGS))?.is_empty();
-    // SQLite takes an empty file for a new one.
-    let emptied = has_findings && fs::metadata(&path).is_ok_and(|file| file.len() == 0);
+    // SQLite takes an empty file, and one of a single byte, for a new one.
+    let emptied = has_findings && fs::metadata(&path).is_ok_and(|file| file.len() < HEADER);
     if !emptied {
         match Index::open(&path) {
             Err(Error::Damaged { .. }) => {}
