@@ -109,29 +109,19 @@ impl Language {
             ..Capabilities::default()
         };
         match self {
-            Language::Go => Capabilities {
-                close: true,
-                put_and_get_in_select: true,
-                default: true,
-                timeout: true,
-                ..common
-            },
+            Language::Go => {
+                Capabilities { close: true, put_and_get_in_select: true, ..with_ways_out(common) }
+            }
             // Since 1.7 a select may not name one channel twice; `build::jvm` knows the versions.
             Language::Kotlin => Capabilities {
                 unbounded: true,
                 close: true,
                 same_channel_twice: false,
-                default: true,
-                timeout: true,
-                ..common
+                ..with_ways_out(common)
             },
-            Language::Crystal => Capabilities {
-                close: true,
-                put_and_get_in_select: true,
-                default: true,
-                timeout: true,
-                ..common
-            },
+            Language::Crystal => {
+                Capabilities { close: true, put_and_get_in_select: true, ..with_ways_out(common) }
+            }
             // Selects are over gets alone.
             Language::Flix => Capabilities {
                 select_puts: false,
@@ -143,9 +133,7 @@ impl Language {
             Language::Rust => Capabilities {
                 unbounded: true,
                 put_and_get_in_select: true,
-                default: true,
-                timeout: true,
-                ..common
+                ..with_ways_out(common)
             },
         }
     }
@@ -153,6 +141,17 @@ impl Language {
     /// What is wanted, as far as the language has it.
     pub fn restrict(self, wanted: &Capabilities) -> Capabilities {
         both(wanted, &self.capabilities())
+    }
+}
+
+/// With operations that do not wait, or not for long.
+fn with_ways_out(capabilities: Capabilities) -> Capabilities {
+    Capabilities {
+        default_gets: true,
+        default_puts: true,
+        timeout_gets: true,
+        timeout_puts: true,
+        ..capabilities
     }
 }
 
@@ -168,8 +167,10 @@ pub fn both(one: &Capabilities, other: &Capabilities) -> Capabilities {
         select_gets: one.select_gets && other.select_gets,
         same_channel_twice: one.same_channel_twice && other.same_channel_twice,
         put_and_get_in_select: one.put_and_get_in_select && other.put_and_get_in_select,
-        default: one.default && other.default,
-        timeout: one.timeout && other.timeout,
+        default_gets: one.default_gets && other.default_gets,
+        default_puts: one.default_puts && other.default_puts,
+        timeout_gets: one.timeout_gets && other.timeout_gets,
+        timeout_puts: one.timeout_puts && other.timeout_puts,
         abandon: one.abandon && other.abandon,
         channels_over_channels: one.channels_over_channels && other.channels_over_channels,
         recursion: one.recursion && other.recursion,

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::shard::Shard;
 
 /// The way from an index to a program and its runs; grows when that changes.
-const RECIPE_VERSION: u32 = 1;
+const RECIPE_VERSION: u32 = 2;
 
 /// What the user asks for.
 #[derive(Clone, Debug, Default)]

@@ -23,10 +23,14 @@ pub struct Capabilities {
     pub same_channel_twice: bool,
     /// One select that would put and would get on the same channel.
     pub put_and_get_in_select: bool,
-    /// Select with default: operations that do not wait.
-    pub default: bool,
-    /// Operations that are begun, polled and cancelled.
-    pub timeout: bool,
+    /// Select with default over a get: gets that do not wait.
+    pub default_gets: bool,
+    /// The same of a put.
+    pub default_puts: bool,
+    /// Gets that are begun, polled and cancelled.
+    pub timeout_gets: bool,
+    /// The same of puts.
+    pub timeout_puts: bool,
     /// The receiving end goes away before the messages do.
     pub abandon: bool,
     /// Messages that are channels.
@@ -62,8 +66,10 @@ impl Default for Capabilities {
             select_gets: true,
             same_channel_twice: true,
             put_and_get_in_select: false,
-            default: false,
-            timeout: false,
+            default_gets: false,
+            default_puts: false,
+            timeout_gets: false,
+            timeout_puts: false,
             abandon: false,
             channels_over_channels: false,
             recursion: false,
@@ -81,7 +87,7 @@ impl Default for Capabilities {
 /// A named switch of [`Capabilities`].
 type Switch = (&'static str, fn(&mut Capabilities) -> &mut bool);
 
-const SWITCHES: [Switch; 19] = [
+const SWITCHES: [Switch; 21] = [
     ("rendezvous", |all| &mut all.rendezvous),
     ("buffered", |all| &mut all.buffered),
     ("unbounded", |all| &mut all.unbounded),
@@ -90,8 +96,10 @@ const SWITCHES: [Switch; 19] = [
     ("select-gets", |all| &mut all.select_gets),
     ("same-channel-twice", |all| &mut all.same_channel_twice),
     ("put-and-get-in-select", |all| &mut all.put_and_get_in_select),
-    ("default", |all| &mut all.default),
-    ("timeout", |all| &mut all.timeout),
+    ("default-gets", |all| &mut all.default_gets),
+    ("default-puts", |all| &mut all.default_puts),
+    ("timeout-gets", |all| &mut all.timeout_gets),
+    ("timeout-puts", |all| &mut all.timeout_puts),
     ("abandon", |all| &mut all.abandon),
     ("channels-over-channels", |all| &mut all.channels_over_channels),
     ("recursion", |all| &mut all.recursion),

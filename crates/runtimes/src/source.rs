@@ -21,7 +21,7 @@ macro_rules! harness_files {
     };
 }
 
-const HARNESS: [(&str, &str); 22] = harness_files![
+const HARNESS: [(&str, &str); 23] = harness_files![
     "actor.rs",
     "by_task.rs",
     "by_thread.rs",
@@ -41,6 +41,7 @@ const HARNESS: [(&str, &str); 22] = harness_files![
     "target.rs",
     "text.rs",
     "uses.rs",
+    "usual.rs",
     "watch.rs",
     "wire.rs",
     "worker.rs",

@@ -201,7 +201,6 @@ fn core_async_capabilities() -> Capabilities {
         close: true,
         same_channel_twice: false,
         put_and_get_in_select: false,
-        default: true,
         unbounded: false,
         ..Language::Kotlin.capabilities()
     }

@@ -36,8 +36,8 @@ const REWRITE_ROOM: u32 = 4;
 pub fn is_possible(rule: Rule, capabilities: &Capabilities) -> bool {
     let all = capabilities;
     match rule {
-        Rule::XTry => all.default,
-        Rule::XCancel => all.timeout,
+        Rule::XTry => all.default_gets || all.default_puts,
+        Rule::XCancel => all.timeout_gets || all.timeout_puts,
         Rule::XBuffer => all.buffered,
         Rule::XUnbounded => all.unbounded,
         Rule::XHandOff => all.channels_over_channels,
@@ -56,7 +56,9 @@ pub fn is_possible(rule: Rule, capabilities: &Capabilities) -> bool {
                 && all.many_receivers
                 && all.many_senders
         }
-        Rule::XGiveUp => all.timeout || all.default,
+        Rule::XGiveUp => {
+            (all.timeout_gets || all.default_gets) && (all.timeout_puts || all.default_puts)
+        }
         Rule::XRecursion => all.recursion,
         _ => false,
     }

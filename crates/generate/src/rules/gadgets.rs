@@ -275,8 +275,12 @@ pub fn give_up(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Optio
         let puts = number == 0 || (number > 1 && builder.stream.flip());
         let case =
             if puts { make::put_case(channel, draft.payload()) } else { make::get_case(channel) };
-        let by_timeout = builder.capabilities.timeout
-            && (!builder.capabilities.default || builder.stream.flip());
+        let all = builder.capabilities;
+        let (timeout, default) = match puts {
+            true => (all.timeout_puts, all.default_puts),
+            false => (all.timeout_gets, all.default_gets),
+        };
+        let by_timeout = timeout && (!default || builder.stream.flip());
         let statement = if by_timeout {
             make::select(vec![case, make::timeout_case(Vec::new())], None)
         } else {

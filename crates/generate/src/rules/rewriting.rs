@@ -16,8 +16,10 @@ use crate::walk::{self, as_variable};
 /// X-TRY: `op` → `select { op { } default { op } }`. Whether the try succeeds or not, the operation
 /// happens once.
 pub fn try_first(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Option<u32> {
+    let Capabilities { default_gets, default_puts, .. } = *builder.capabilities;
     rewrite_operation(builder, draft, room, |operation| {
-        let case = as_case(&operation)?;
+        let case =
+            as_case(&operation).filter(|case| is_within(case, default_gets, default_puts))?;
         Some(make::select(vec![case], Some(Block::new(vec![operation]))))
     })
 }
@@ -25,14 +27,19 @@ pub fn try_first(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Opt
 /// X-CANCEL: `op` → `select { op { } timeout { op } }`, where op may also be a whole select: it is
 /// begun, taken back everywhere, and begun again.
 pub fn cancel(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Option<u32> {
+    let Capabilities { timeout_gets, timeout_puts, .. } = *builder.capabilities;
+    let can_be_cancelled = |case: &Case| is_within(case, timeout_gets, timeout_puts);
     rewrite_operation(builder, draft, room, |operation| match &operation.kind {
         StmtKind::Select { cases, default: None } => {
+            if !cases.iter().all(can_be_cancelled) {
+                return None;
+            }
             let mut cases = cases.clone();
             cases.push(make::timeout_case(vec![operation.clone()]));
             Some(make::select(cases, None))
         }
         _ => {
-            let case = as_case(&operation)?;
+            let case = as_case(&operation).filter(can_be_cancelled)?;
             Some(make::select(vec![case, make::timeout_case(vec![operation])], None))
         }
     })
@@ -102,6 +109,15 @@ fn introduces_nothing(block: &Block) -> bool {
         };
     });
     nothing
+}
+
+/// Is the operation of a case one that the target has in this form?
+fn is_within(case: &Case, gets: bool, puts: bool) -> bool {
+    match case.op {
+        CaseOp::Get { .. } => gets,
+        CaseOp::Put { .. } => puts,
+        CaseOp::Timeout => true,
+    }
 }
 
 /// The case that does the same as a put or get.

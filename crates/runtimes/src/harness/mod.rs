@@ -22,6 +22,7 @@ pub mod session;
 pub mod target;
 pub mod text;
 pub mod uses;
+pub mod usual;
 pub mod watch;
 pub mod wire;
 pub mod worker;

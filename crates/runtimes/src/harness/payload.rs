@@ -10,7 +10,7 @@ const BOXED: u8 = 1;
 const COUNTED: u8 = 2;
 
 /// A message type that wraps an integer.
-pub trait Word: Send + Unpin + 'static {
+pub trait Word: Send + Sync + Unpin + 'static {
     /// Wraps it.
     fn wrap(word: i64, ledger: &'static Ledger) -> Self;
     /// Takes it out.

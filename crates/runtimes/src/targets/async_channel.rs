@@ -5,6 +5,7 @@ use async_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded, unbou
 use crate::harness::payload::Word;
 use crate::harness::plan::Capacity;
 use crate::harness::target::{Answer, Contract, Flavour, Target};
+use crate::harness::usual::usual;
 
 /// The crate.
 #[derive(Clone, Default)]
@@ -37,56 +38,10 @@ impl Target for AsyncChannel {
         })
     }
 
-    fn open<W: Word>(&self, capacity: Capacity) -> (Sender<W>, Receiver<W>) {
-        match capacity {
-            Capacity::Rendezvous => bounded(1),
-            Capacity::Bounded(capacity) => bounded(capacity as usize),
-            Capacity::Unbounded => unbounded(),
-        }
-    }
-
-    fn clone_sender<W: Word>(sender: &Sender<W>) -> Option<Sender<W>> {
-        Some(sender.clone())
-    }
-
-    fn clone_receiver<W: Word>(receiver: &Receiver<W>) -> Option<Receiver<W>> {
-        Some(receiver.clone())
-    }
-
-    fn close<W: Word>(sender: &Sender<W>) -> bool {
-        sender.close();
-        true
-    }
-
-    fn try_put<W: Word>(sender: &Sender<W>, word: W) -> Option<Answer<W>> {
-        match sender.try_send(word) {
-            Ok(()) => Some(Answer::Sent),
-            Err(TrySendError::Full(_)) => None,
-            Err(TrySendError::Closed(_)) => Some(Answer::Gone),
-        }
-    }
-
-    fn try_get<W: Word>(receiver: &Receiver<W>) -> Option<Answer<W>> {
-        match receiver.try_recv() {
-            Ok(word) => Some(Answer::Got(word)),
-            Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Closed) => Some(Answer::Closed),
-        }
-    }
-
-    fn put<W: Word>(sender: &Sender<W>, word: W) -> Answer<W> {
-        sender.send_blocking(word).map_or(Answer::Gone, |()| Answer::Sent)
-    }
-
-    fn get<W: Word>(receiver: &Receiver<W>) -> Answer<W> {
-        receiver.recv_blocking().map_or(Answer::Closed, Answer::Got)
-    }
-
-    async fn put_task<W: Word>(sender: &Sender<W>, word: W) -> Answer<W> {
-        sender.send(word).await.map_or(Answer::Gone, |()| Answer::Sent)
-    }
-
-    async fn get_task<W: Word>(receiver: &Receiver<W>) -> Answer<W> {
-        receiver.recv().await.map_or(Answer::Closed, Answer::Got)
-    }
+    usual! { open }
+    usual! { clone }
+    usual! { close }
+    usual! { try Closed }
+    usual! { wait send_blocking recv_blocking }
+    usual! { task send recv }
 }

@@ -10,6 +10,7 @@ use flume::{
 use crate::harness::payload::Word;
 use crate::harness::plan::Capacity;
 use crate::harness::target::{Answer, Contract, Flavour, Offer, Target};
+use crate::harness::usual::usual;
 
 /// The crate.
 #[derive(Clone, Default)]
@@ -40,61 +41,12 @@ impl Target for Flume {
         })
     }
 
-    fn open<W: Word>(&self, capacity: Capacity) -> (Sender<W>, Receiver<W>) {
-        match capacity {
-            Capacity::Rendezvous => bounded(0),
-            Capacity::Bounded(capacity) => bounded(capacity as usize),
-            Capacity::Unbounded => unbounded(),
-        }
-    }
-
-    fn clone_sender<W: Word>(sender: &Sender<W>) -> Option<Sender<W>> {
-        Some(sender.clone())
-    }
-
-    fn clone_receiver<W: Word>(receiver: &Receiver<W>) -> Option<Receiver<W>> {
-        Some(receiver.clone())
-    }
-
-    fn try_put<W: Word>(sender: &Sender<W>, word: W) -> Option<Answer<W>> {
-        match sender.try_send(word) {
-            Ok(()) => Some(Answer::Sent),
-            Err(TrySendError::Full(_)) => None,
-            Err(TrySendError::Disconnected(_)) => Some(Answer::Gone),
-        }
-    }
-
-    fn try_get<W: Word>(receiver: &Receiver<W>) -> Option<Answer<W>> {
-        match receiver.try_recv() {
-            Ok(word) => Some(Answer::Got(word)),
-            Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => Some(Answer::Closed),
-        }
-    }
-
-    fn put<W: Word>(sender: &Sender<W>, word: W) -> Answer<W> {
-        sender.send(word).map_or(Answer::Gone, |()| Answer::Sent)
-    }
-
-    fn get<W: Word>(receiver: &Receiver<W>) -> Answer<W> {
-        receiver.recv().map_or(Answer::Closed, Answer::Got)
-    }
-
-    fn put_within<W: Word>(sender: &Sender<W>, word: W, patience: Duration) -> Option<Answer<W>> {
-        match sender.send_timeout(word, patience) {
-            Ok(()) => Some(Answer::Sent),
-            Err(SendTimeoutError::Timeout(_)) => None,
-            Err(SendTimeoutError::Disconnected(_)) => Some(Answer::Gone),
-        }
-    }
-
-    fn get_within<W: Word>(receiver: &Receiver<W>, patience: Duration) -> Option<Answer<W>> {
-        match receiver.recv_timeout(patience) {
-            Ok(word) => Some(Answer::Got(word)),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => Some(Answer::Closed),
-        }
-    }
+    usual! { open }
+    usual! { clone }
+    usual! { try Disconnected }
+    usual! { wait send recv }
+    usual! { wait_within Disconnected }
+    usual! { task send_async recv_async }
 
     fn select<W: Word>(
         offers: Vec<Offer<'_, Self, W>>,
@@ -115,13 +67,5 @@ impl Target for Flume {
             None => Some(selector.wait()),
             Some(patience) => selector.wait_timeout(patience).ok(),
         }
-    }
-
-    async fn put_task<W: Word>(sender: &Sender<W>, word: W) -> Answer<W> {
-        sender.send_async(word).await.map_or(Answer::Gone, |()| Answer::Sent)
-    }
-
-    async fn get_task<W: Word>(receiver: &Receiver<W>) -> Answer<W> {
-        receiver.recv_async().await.map_or(Answer::Closed, Answer::Got)
     }
 }

@@ -100,10 +100,15 @@ impl Target for FuturesBounded {
     /// `channel`: "The channel's capacity is equal to `buffer + num-senders`. In other words, each
     /// sender gets a guaranteed slot in the channel capacity, and on top of that there are `buffer`
     /// 'first come, first serve' slots available to all senders."
+    ///
+    /// No `try_send`: a sender that found the last slot taken stays parked until another message is
+    /// received, even when the receiver has made room in that very moment, so the channel is full for
+    /// it with room left. Nothing is said against that.
     fn contract(&self, flavour: Flavour) -> Option<Contract> {
         (flavour == Flavour::Tasks).then_some(Contract {
             unbounded: false,
             many_senders: false,
+            try_puts: false,
             ..PROMISE
         })
     }

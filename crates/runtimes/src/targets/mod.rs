@@ -8,5 +8,7 @@ pub mod flume;
 pub mod futures_channel;
 pub mod kanal;
 pub mod loole;
+pub mod postage;
 pub mod std_mpsc;
+pub mod thingbuf;
 pub mod tokio_mpsc;

@@ -315,10 +315,12 @@ fn statement_beyond(statement: &StmtKind, all: &Capabilities) -> Option<&'static
 
 fn select_beyond(cases: &[Case], has_default: bool, all: &Capabilities) -> Option<&'static str> {
     let timeouts = cases.iter().filter(|case| matches!(case.op, CaseOp::Timeout)).count();
-    if has_default && !all.default {
+    let puts = cases.iter().any(|case| matches!(case.op, CaseOp::Put { .. }));
+    let gets = cases.iter().any(|case| matches!(case.op, CaseOp::Get { .. }));
+    if has_default && (puts && !all.default_puts || gets && !all.default_gets) {
         return Some("default");
     }
-    if timeouts > 0 && !all.timeout {
+    if timeouts > 0 && (puts && !all.timeout_puts || gets && !all.timeout_gets) {
         return Some("timeout");
     }
     // One operation with a way out is a try, not a select.
