@@ -14,7 +14,7 @@ use strait_golang::{Request, Run, State, TestBinary};
 use crate::counters::Counters;
 use crate::discover::{Origin, discovery};
 use crate::error::Error;
-use crate::judge::{Certainty, Suspicion, judge};
+use crate::judge::{Certainty, Suspicion, judge, panic_kind};
 use crate::plan::Switches;
 use crate::prepare::Prepared;
 use crate::selects::Selects;
@@ -288,6 +288,15 @@ impl Campaign<'_> {
             // Time that stands still is no fault of the test.
             suspicions.retain(|suspicion| suspicion.kind != Kind::TIMEOUT);
         }
+        if !job.plan.is_plain() {
+            // Somebody's own call of panic is as good as an assertion: it may depend on time.
+            let asserted = |one: &&mut Suspicion| {
+                one.kind == panic_kind() && one.certainty == Certainty::Likely
+            };
+            for suspicion in suspicions.iter_mut().filter(asserted) {
+                suspicion.certainty = Certainty::Sensitive;
+            }
+        }
         let judged = suspicions.iter().any(|suspicion| suspicion.certainty >= Certainty::Likely);
         let counts = shared.tests[test].learn(job, run, judged);
         if job.number == 0 && counts {
@@ -412,7 +421,7 @@ impl Campaign<'_> {
         sender.send(discovery).map_err(|_| Error::Worker)
     }
 
-    /// A failed assertion is told apart, and only if little disturbance suffices.
+    /// A failed assertion, or a panic that is one, is told apart, and only if little disturbance suffices.
     fn confirm_sensitive(
         &self,
         shared: &Mutex<Shared>,
@@ -434,7 +443,9 @@ impl Campaign<'_> {
         // Nobody else of this package runs meanwhile: they may be in each other's way.
         let _alone = subject.bench.alone.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(rerun) = self.execute(subject, &low, file, false)? else { return Ok(()) };
-        let failed = rerun.trace.state == State::Judged && !rerun.passed();
+        let panicked = |one: &Suspicion| one.kind == panic_kind();
+        let failed = rerun.trace.state == State::Judged && !rerun.passed()
+            || judge(&rerun, &lock(shared).selects).iter().any(panicked);
         if failed {
             lock(shared).ended.sensitive.push(Sensitive {
                 test: subject.test.clone(),

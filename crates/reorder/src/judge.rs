@@ -143,6 +143,8 @@ fn certainty(trace: &Trace, goroutine: &Goroutine, references: &Reference) -> Op
         // Rule R1.
         State::Judged if trace.stuck && at_lock => Some(Certainty::Certain),
         State::Judged if trace.quiet && at_group => Some(Certainty::Likely),
+        // Who may call `Done`, or send for the first time, is not known: whoever moves might.
+        State::Overdue if runs_test(goroutine) && anybody_moves(trace) => None,
         State::Overdue if runs_test(goroutine) => {
             unblockable(trace, goroutine, references).map(|_| Certainty::Likely)
         }

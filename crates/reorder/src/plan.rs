@@ -60,6 +60,11 @@ impl Plan {
         Plan { seed, rate: 0, sited: false, order: Order::default(), patience: 0, processors: None }
     }
 
+    /// Is nothing disturbed and nothing preferred?
+    pub fn is_plain(&self) -> bool {
+        self.rate == 0 && self.order.is_empty()
+    }
+
     /// As it is written into the shared file.
     pub fn wishes(&self, virtual_time: bool, limit: Duration, sanitize: bool) -> Wishes {
         let (window, more) =

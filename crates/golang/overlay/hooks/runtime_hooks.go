@@ -12,6 +12,7 @@ import (
 type straitG struct {
 	id     uint64 // from the seed and the chain of its ancestors: the same whenever it is replayed
 	drawn  uint32 // numbers taken from its stream
+	slept  uint32 // yields that slept
 	kids   uint32
 	timers uint32 // selects in a row that took a timer
 	kind   uint32 // of the object it may be waiting for
@@ -83,6 +84,10 @@ func straitRandn(n uint32) uint32 {
 	return uint32(straitDraw(gp)>>32) % n
 }
 
+// straitNaps is how often a goroutine sleeps at most, about a second in all: a loop of thousands of
+// operations would otherwise take so long that a slow test looks like one that never ends.
+const straitNaps = 1000
+
 // straitYield gives way now and then, as the seed says: at any operation, or at chosen places every
 // time.
 func straitYield(place uint32) {
@@ -107,7 +112,7 @@ func straitYield(place uint32) {
 	switch {
 	case kind < 3:
 		Gosched()
-	case kind < 5 || straitInBubble(gp):
+	case kind < 5 || gp.strait.slept == straitNaps || straitInBubble(gp):
 		for more := number >> 16 & 7; ; more-- {
 			Gosched()
 			if more == 0 {
@@ -115,6 +120,7 @@ func straitYield(place uint32) {
 			}
 		}
 	default:
+		gp.strait.slept++
 		timeSleep(int64(number>>16%2000+1) * 1000)
 	}
 }
