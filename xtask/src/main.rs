@@ -11,6 +11,7 @@
     reason = "xtask is no part of the product: starting cargo and printing are its job"
 )]
 
+mod first_hours;
 mod step;
 mod suites;
 mod tidy;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         "tidy" => run(suites::TIDY, names),
         "bench" => run(suites::BENCH, names),
         "book" => run(suites::BOOK, names),
+        "first-hours" => run(first_hours::PAGES, names),
         "help" | "-h" | "--help" => {
             println!("{}", help());
             ExitCode::SUCCESS

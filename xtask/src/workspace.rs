@@ -95,6 +95,11 @@ impl Workspace {
         }
     }
 
+    /// Is there a program that takes these arguments?
+    pub fn has(&self, program: &str, arguments: &[&str]) -> bool {
+        self.succeeds(program.into(), arguments)
+    }
+
     /// What `git` with these arguments writes, or nothing where there is no git or no repository.
     pub fn git(&self, arguments: &[&str]) -> Option<Vec<u8>> {
         let output = self.command("git".into()).args(arguments).stderr(Stdio::null()).output();
