@@ -164,7 +164,8 @@ impl Reader {
         let mut message = format!("`{command}`\n");
         if code != Some(exit) {
             let code = code.map_or("no exit code".into(), |code| format!("exit code {code}"));
-            message.push_str(&format!("    the page promises exit code {exit}, there was {code}\n"));
+            message
+                .push_str(&format!("    the page promises exit code {exit}, there was {code}\n"));
         }
         match difference {
             Err(difference) => message.push_str(&difference.to_string()),
@@ -182,8 +183,7 @@ impl Reader {
             "if [ -e \"$0\" ]; then . \"$0\"; fi\n{command}\ncode=$?\n\
              {{ export -p; printf 'cd %q\\n' \"$PWD\"; }} > \"$0\"\nexit $code\n"
         );
-        let handed_on =
-            HANDED_ON.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
+        let handed_on = HANDED_ON.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
         let mut child = Command::new("bash")
             .args(["--norc", "-c", &script])
             .arg(&state)

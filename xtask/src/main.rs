@@ -11,7 +11,9 @@
     reason = "xtask is no part of the product: starting cargo and printing are its job"
 )]
 
+mod book;
 mod first_hours;
+mod reference;
 mod step;
 mod suites;
 mod tidy;
@@ -76,10 +78,14 @@ fn help() -> String {
          test    all checks and tests: {}\n\
          tidy    the house rules alone\n\
          bench   the benches; BENCHMARKS.md holds the recorded figures\n\
-         book    the pages of docs/ as a book in target/book\n\n\
+         book    the pages of docs/ as a book in target/book: {}\n\
+         first-hours\n        \
+         docs/first-hour followed literally; STRAIT_BIN names a binary to use: {}\n\n\
          STEP runs only the steps named. A step whose tool is missing is skipped, and said at the\n\
          end; with CI=true that is a failure for steps of the classes {}.",
         names(suites::TEST),
+        names(suites::BOOK),
+        names(first_hours::PAGES),
         required.join(", "),
     )
 }

@@ -1,8 +1,8 @@
 //! What each command runs, in order. A new suite is one more line in its table.
 
 use crate::step::{Class, Outcome, Step};
-use crate::tidy;
 use crate::workspace::Workspace;
+use crate::{book, reference, tidy};
 
 /// `cargo xtask test`: cheap checks first.
 pub const TEST: &[Step] = &[
@@ -12,6 +12,7 @@ pub const TEST: &[Step] = &[
     Step::new("tests", Class::Rust, tests),
     Step::new("doc-tests", Class::Rust, doc_tests),
     Step::new("docs", Class::Rust, docs),
+    Step::new("reference", Class::Rust, reference::check),
 ];
 
 /// `cargo xtask tidy`.
@@ -21,7 +22,10 @@ pub const TIDY: &[Step] = &[Step::new("tidy", Class::Rust, tidy::run)];
 pub const BENCH: &[Step] = &[Step::new("benches", Class::Rust, benches)];
 
 /// `cargo xtask book`.
-pub const BOOK: &[Step] = &[Step::new("book", Class::Rust, book)];
+pub const BOOK: &[Step] = &[
+    Step::new("reference", Class::Rust, reference::write),
+    Step::new("pages", Class::Rust, book::build),
+];
 
 fn format(workspace: &Workspace) -> Outcome {
     match workspace.component("rustfmt", "fmt") {
@@ -51,18 +55,6 @@ fn doc_tests(workspace: &Workspace) -> Outcome {
 fn docs(workspace: &Workspace) -> Outcome {
     let flags = "--deny warnings --allow rustdoc::private_intra_doc_links";
     workspace.cargo_with(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", flags)])
-}
-
-/// The pages of `docs/` as a book. mdBook is brought by cargo where it is not installed: a few
-/// minutes, once.
-fn book(workspace: &Workspace) -> Outcome {
-    let mdbook = match workspace.tool("mdbook") {
-        Ok(mdbook) => mdbook,
-        Err(why) => return Outcome::Skipped(why),
-    };
-    let outcome = workspace.run(&mdbook, &["build", "docs"]);
-    println!("The book: {}", workspace.root().join("target/book/index.html").display());
-    outcome
 }
 
 fn benches(workspace: &Workspace) -> Outcome {

@@ -14,6 +14,7 @@ mod nothing_unfinished;
 mod only_cli_prints;
 mod only_toolchain_starts_processes;
 mod readme_has_two_commands;
+mod shown_code_is_real;
 
 use std::fmt;
 
@@ -34,6 +35,7 @@ const RULES: &[Rule] = &[
     only_cli_prints::check,
     only_toolchain_starts_processes::check,
     readme_has_two_commands::check,
+    shown_code_is_real::check,
 ];
 
 /// A breach of a rule.

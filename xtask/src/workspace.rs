@@ -95,6 +95,27 @@ impl Workspace {
         }
     }
 
+    /// What `strait` with these arguments writes: the binary that `STRAIT_BIN` names, or the one of
+    /// this checkout, which is built first.
+    pub fn strait(&self, arguments: &[&str]) -> Result<String, String> {
+        let mut command = match std::env::var_os("STRAIT_BIN") {
+            Some(binary) => self.command(self.root.join(binary).into_os_string()),
+            None => {
+                let mut command = self.command(cargo());
+                command.args(["run", "--quiet", "--package", "strait-cli", "--"]);
+                command
+            }
+        };
+        let shown = format!("strait {}", arguments.join(" "));
+        let output =
+            command.args(arguments).output().map_err(|error| format!("{shown}: {error}"))?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("`{shown}` ended with {}: {}", output.status, said.trim_end()));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
     /// Is there a program that takes these arguments?
     pub fn has(&self, program: &str, arguments: &[&str]) -> bool {
         self.succeeds(program.into(), arguments)
