@@ -123,6 +123,23 @@ impl<'a> Source<'a> {
     }
 }
 
+/// What a panic is called: a stack that is too deep is named as such, whoever says it.
+fn panicked(message: &str) -> String {
+    let said = message.lines().next().unwrap_or_default();
+    let words = ["StackOverflowError", "stack overflow", "Stack overflow", "stack exceeds"];
+    if words.iter().any(|word| said.contains(word)) {
+        return "overflows its stack".to_owned();
+    }
+    // Numbers differ from run to run; the class of an exception does not.
+    let exception = said.split([':', ' ']).next().unwrap_or_default();
+    match exception.rsplit('.').next() {
+        Some(class) if class.ends_with("Exception") || class.ends_with("Error") => {
+            format!("throws {class}")
+        }
+        _ => "panics".to_owned(),
+    }
+}
+
 /// A title, and sentences with the evidence.
 fn words(fault: &Fault, work: &Work, source: &Source<'_>) -> (String, String) {
     let how = format!(
@@ -145,7 +162,7 @@ fn words(fault: &Fault, work: &Work, source: &Source<'_>) -> (String, String) {
             ),
         ),
         Fault::Panic(message) => {
-            (format!("panics ({how})"), format!("The target panicked: {message}\n"))
+            (format!("{} ({how})", panicked(message)), format!("The target panicked: {message}\n"))
         }
         Fault::Hang { stuck, record, dump } => (
             format!("hangs ({how}): {}", waits(&work.plan, stuck)),
@@ -360,4 +377,24 @@ pub fn run_from_json(value: &Value) -> Option<RunOptions> {
         repetitions: value.get("repetitions")?.as_u64()?,
         patience: crate::recipe::PATIENCE,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_called_by_what_it_is() {
+        let table = [
+            ("java.lang.StackOverflowError\n  at kotlinx.x(A.kt:9)", "overflows its stack"),
+            ("thread 'main' has overflowed its stack: stack overflow", "overflows its stack"),
+            ("runtime: goroutine stack exceeds 1000000000-byte limit", "overflows its stack"),
+            ("java.lang.IllegalStateException: Already resumed 17", "throws IllegalStateException"),
+            ("index out of bounds: the len is 3 but the index is 9", "panics"),
+            ("", "panics"),
+        ];
+        for (message, expected) in table {
+            assert_eq!(panicked(message), expected, "{message}");
+        }
+    }
 }
