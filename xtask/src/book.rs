@@ -73,7 +73,8 @@ impl Links<'_> {
 
     fn led(&mut self, page: &Path, link: &str) -> Result<String, String> {
         let (path, heading) = link.split_once('#').unwrap_or((link, ""));
-        if path.is_empty() && heading.is_empty() || link.contains(':') {
+        // Addresses of other sites, and the base of the page for addresses that are not there.
+        if path.is_empty() && heading.is_empty() || link.contains(':') || link.starts_with('/') {
             return Ok(link.to_string());
         }
         let folder = page.parent().unwrap_or(self.book);
@@ -181,4 +182,31 @@ fn shown(folder: &Path, path: &Path) -> String {
 
 fn because(path: &Path, error: &std::io::Error) -> String {
     format!("{}: {error}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lead_to_pages_headings_and_copies_of_sources() {
+        let root = std::env::temp_dir().join(format!("strait-xtask-book-{}", std::process::id()));
+        let book = root.join("target/book");
+        let page = "<a href=\"b.html#end\"><a href=\"../../src/a.rs\"><a href=\"gone.html\">\
+                    <a href=\"b.html#gone\"><a href=\"https://example.org/\"><a href=\"../../none.rs\">";
+        place(&root.join("docs/src/a.rs"), b"not this one").unwrap();
+        place(&root.join("src/a.rs"), b"fn a() {}").unwrap();
+        place(&book.join("deep/a.html"), page.as_bytes()).unwrap();
+        place(&book.join("deep/b.html"), b"<h2 id=\"end\">").unwrap();
+        let mut links = Links { root: &root, book: &book, dead: Vec::new(), pages: 0 };
+        links.follow_all().unwrap();
+        let dead: Vec<&str> = links.dead.iter().map(String::as_str).collect();
+        let expected = ["`gone.html`", "`b.html#gone`", "`../../none.rs`"];
+        assert_eq!(dead, expected.map(|link| format!("deep/a.html: {link}")));
+        let changed = fs::read_to_string(book.join("deep/a.html")).unwrap();
+        assert!(changed.contains("href=\"../source/src/a.rs\""), "{changed}");
+        let copy = fs::read_to_string(book.join("source/src/a.rs")).unwrap();
+        assert_eq!(copy, "fn a() {}");
+        fs::remove_dir_all(&root).unwrap();
+    }
 }

@@ -225,3 +225,38 @@ fn folder(root: &Path) -> PathBuf {
 fn because(place: &Path, error: &std::io::Error) -> String {
     format!("{}: {error}", place.display())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Follows a page in a checkout that holds nothing else.
+    fn follow_page(name: &str, text: &str) -> Outcome {
+        let root = std::env::temp_dir().join(format!("strait-xtask-{name}-{}", std::process::id()));
+        fs::create_dir_all(root.join("docs/first-hour")).unwrap();
+        fs::write(root.join(format!("docs/first-hour/{name}.md")), text).unwrap();
+        let outcome = follow(&Workspace::at(&root), name);
+        let left = folder(&fs::canonicalize(&root).unwrap());
+        if left.exists() {
+            fs::remove_dir_all(left).unwrap();
+        }
+        fs::remove_dir_all(&root).unwrap();
+        outcome
+    }
+
+    #[test]
+    fn a_page_is_one_shell_in_an_empty_folder() {
+        let page = "```text name=a/b.txt\nhello\n```\n\
+                    ```console\n$ ls\na\nstrait\n$ cd a\n$ export WHO=you\n$ cat b.txt; echo $WHO\n\
+                    hello\nyou\n$ false\n? 1\n$ echo ${PWD##*/} >&2\na\n$ echo ${RUST_LOG-none}\n\
+                    none\n```\n";
+        assert_eq!(follow_page("shell", page), Outcome::Passed);
+    }
+
+    #[test]
+    fn what_is_not_as_printed_fails_and_the_rest_is_followed() {
+        let page = "```console\n$ echo one\ntwo\n$ false\n$ echo three\nthree\n```\n";
+        let expected = "2 steps are not as printed, shown above";
+        assert_eq!(follow_page("wrong", page), Outcome::Failed(expected.into()));
+    }
+}
