@@ -25,7 +25,7 @@ pub enum Error {
         what: &'static str,
     },
     /// There is no target of that name.
-    #[error("there is no target `{name}`; known are {}", known.join(", "))]
+    #[error("there is no target `{name}`; known are {}, and the languages that `strait targets` lists", known.join(", "))]
     NoSuchTarget {
         /// The name.
         name: String,

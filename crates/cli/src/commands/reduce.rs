@@ -40,6 +40,13 @@ impl ReduceArgs {
         if strait_typefuzz::is_exhibit(&self.folder) {
             return types_replay::reduce(ui, &self.folder, self.time, &launcher, &stop);
         }
+        if strait_findings::read(&self.folder).is_ok_and(|finding| strait_reorder::is_go(&finding))
+        {
+            bail!(
+                "a finding in Go tests cannot be made smaller: {} holds one test and the order of its selects already; `strait replay` runs it again",
+                self.folder.display()
+            );
+        }
         let mut lanes = Lanes::new(&launcher, Arc::clone(&stop));
         let exhibit = Exhibit::open(&self.folder, &mut lanes, &mut |text| ui.note(text))?;
         let reducer = Reducer {
@@ -47,7 +54,8 @@ impl ReduceArgs {
             time: self.time,
             stop: &|| stop.load(Ordering::Relaxed),
             tell: &|operations, tried| {
-                ui.note(format!("{operations} operations left, {tried} smaller programs tried"));
+                let noun = noun(operations);
+                ui.note(format!("{operations} {noun} left, {tried} smaller programs tried"));
             },
         };
         let Some(reduced) = reducer.reduce(&exhibit)? else {
@@ -72,8 +80,9 @@ impl ReduceArgs {
         }
         ui.raw(print(&reduced.program))?;
         ui.line(format!(
-            "// {} operations, {} before; shows in {} of {} runs; {}",
+            "// {} {}, {} before; shows in {} of {} runs; {}",
             reduced.after,
+            noun(reduced.after),
             reduced.before,
             grouped(reduced.rerun.failed),
             grouped(reduced.rerun.runs),
@@ -82,4 +91,8 @@ impl ReduceArgs {
         ui.note(format!("written to {}", path.display()));
         Ok(Status::Clean)
     }
+}
+
+fn noun(operations: u32) -> &'static str {
+    if operations == 1 { "operation" } else { "operations" }
 }

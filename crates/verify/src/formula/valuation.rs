@@ -58,7 +58,7 @@ pub fn check_formula(model: &Model, formula: &Formula, places: &dyn Places) -> V
     let why = if trace.steps.is_empty() {
         "it does not hold in the first state".to_owned()
     } else {
-        format!("it does not hold: after {} steps it cannot be saved", trace.actions.len())
+        "it does not hold: after these steps it cannot be saved".to_owned()
     };
     let why = why + &choices(&trace, places);
     Verdict { holds: Some(false), why, trace: Some(trace), culprits: vec![] }
