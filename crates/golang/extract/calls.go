@@ -65,7 +65,7 @@ func (d *Driver) enter(s *State, site ssa.Instruction, call *ssa.CallCommon, fn 
 		if call != nil && call.IsInvoke() {
 			return d.modelMethod(s, site, call, model, args, pos, finish)
 		}
-		return d.callModel(s, model, args, pos, finish)
+		return d.callModel(s, site, model, pos, finish)
 	}
 	if call != nil && call.IsInvoke() {
 		if ifc, ok := fn.(Ifc); ok {

@@ -16,6 +16,8 @@ type Code struct {
 	note string  // why a panic happens, the kind of a lock
 	arms []*Code // of choose, if and select: each arm starts with its own code
 	next *Code
+	// done by a goroutine that the initialisation of a package has started
+	daemon bool
 	// of goto, spawn and call
 	node  *Node
 	subst map[string]*Expr

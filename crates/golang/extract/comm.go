@@ -315,6 +315,9 @@ func (d *Driver) spawnCall(s *State, call *ssa.CallCommon, fn Value, args []Valu
 	}
 	child := s.clone()
 	child.root = fmt.Sprintf("go %p", target.fn)
+	if child.daemon = s.daemon || s.initialising(); child.daemon {
+		child.root += " daemon"
+	}
 	if len(after) > 0 {
 		child.root += after[0].what
 	}
@@ -330,6 +333,16 @@ func (d *Driver) spawnCall(s *State, call *ssa.CallCommon, fn Value, args []Valu
 	name := target.fn.Name()
 	node, subst := d.arrive(child, name, target.fn.Pos(), d.limits.roots)
 	d.put(&Code{op: opSpawn, node: node, subst: subst, pos: pos})
+}
+
+// initialising tells whether package variables are being set and init functions run.
+func (s *State) initialising() bool {
+	for _, f := range s.frames {
+		if f.fn.Synthetic == "package initializer" {
+			return true
+		}
+	}
+	return false
 }
 
 func after0(after []After) string {

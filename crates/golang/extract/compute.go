@@ -127,6 +127,8 @@ func (d *Driver) zero(s *State, t types.Type, hint string, pos token.Pos, depth 
 		return Agg{[]Value{d.newLock(s, hint+"_once", "mutex", token.NoPos), KBool(false)}}
 	case "errgroup":
 		return Agg{[]Value{d.newLock(s, hint, "waitgroup", pos), KNil{}, KNil{}}}
+	case "semaphore":
+		return Agg{[]Value{KNil{}, KNil{}, KNil{}}}
 	case "cond":
 		return d.newCond(s, hint, pos)
 	case "atomic":

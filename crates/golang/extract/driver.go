@@ -74,6 +74,7 @@ type Driver struct {
 	liveness    map[*ssa.Function]*Liveness
 	loopsOf     map[*ssa.Function]*Loops
 	emitted     **Code
+	daemon      bool // is what is being written done by a daemon?
 	needed      map[*ssa.Global]bool
 	fromShared  map[string]bool // unknowns that were read from memory other goroutines write
 }
@@ -220,9 +221,9 @@ func (d *Driver) frame(fn *ssa.Function, args, bind []Value, site ssa.Instructio
 // run performs a goroutine from a state up to the next places that others lead to as well.
 func (d *Driver) run(s *State) *Code {
 	head := &Code{op: opSkip}
-	saved := d.emitted
+	saved, daemon := d.emitted, d.daemon
 	tail := &head.next
-	d.emitted = tail
+	d.emitted, d.daemon = tail, s.daemon
 	for {
 		if d.full {
 			d.put(&Code{op: opEnd})
@@ -232,7 +233,7 @@ func (d *Driver) run(s *State) *Code {
 			break
 		}
 	}
-	d.emitted = saved
+	d.emitted, d.daemon = saved, daemon
 	if head.next == nil {
 		return &Code{op: opEnd}
 	}
@@ -241,6 +242,7 @@ func (d *Driver) run(s *State) *Code {
 
 // put appends code to what is being written.
 func (d *Driver) put(c *Code) *Code {
+	c.daemon = d.daemon
 	*d.emitted = c
 	d.emitted = &c.next
 	return c

@@ -106,11 +106,33 @@ func TestPositions(t *testing.T) {
 	}
 }
 
+// What goroutines do that package initialisation starts is marked, and nothing else.
+func TestDaemons(t *testing.T) {
+	source := "var c = make(chan int)\nfunc init() {\n\tgo func() {\n\t\tfor range c {\n\t\t}\n\t}()\n}\nfunc main() {\n\tc <- 1\n}\n"
+	entry := extracted(t, map[string]string{"p": source})["p"]
+	marked := map[string]bool{}
+	for i, written := range strings.Split(entry.Text, "\n") {
+		if i < len(entry.Lines) && entry.Lines[i] > 0 {
+			words := strings.Fields(written)
+			if len(words) > 2 && words[len(words)-2] == "get" {
+				marked["get"] = entry.Positions[entry.Lines[i]-1].Daemon
+			}
+			marked[words[0]] = marked[words[0]] || entry.Positions[entry.Lines[i]-1].Daemon && words[0] == "put"
+		}
+	}
+	if !marked["get"] || marked["put"] {
+		t.Errorf("marked are %v in\n%s", marked, entry.Text)
+	}
+}
+
 // What is not followed is said, with its line.
 func TestAssumptions(t *testing.T) {
 	rows := []struct{ name, source, want string }{
 		{"handed", "import \"sort\"\nfunc main() {\n\tc := make(chan int)\n\tsort.Slice([]int{1}, func(i, j int) bool {\n\t\tc <- 1\n\t\treturn true\n\t})\n}\n", "a function is handed to sort.Slice"},
-		{"outside", "import \"os/signal\"\nimport \"os\"\nfunc main() {\n\tc := make(chan os.Signal, 1)\n\tsignal.Notify(c)\n\t<-c\n}\n", "signals are taken not to arrive"},
+		{"outside", "import \"os/signal\"\nimport \"os\"\nfunc main() {\n\tc := make(chan os.Signal, 1)\n\tgo func() { <-c }()\n\tsignal.Notify(c)\n}\n", "signals are taken not to arrive"},
+		{"signal", "import \"os/signal\"\nimport \"os\"\nfunc main() {\n\tc := make(chan os.Signal, 1)\n\tsignal.Notify(c)\n\t<-c\n}\n", ""},
+		{"reset", "import \"time\"\nfunc main() {\n\tc := make(chan int, 1)\n\tt := time.AfterFunc(1, func() { c <- 1 })\n\tt.Reset(2)\n\t<-c\n}\n", "it is taken to run once"},
+		{"processors", "import \"runtime\"\nfunc main() {\n\tc := make(chan int, 1)\n\tfor range runtime.NumCPU() {\n\t\tgo func() { c <- 1 }()\n\t}\n\t<-c\n}\n", "one or two processors"},
 		{"capacity", "import \"os\"\nfunc main() {\n\tc := make(chan int, len(os.Args))\n\tc <- 1\n}\n", "the capacity of this channel is not known"},
 		{"parameter", "var hooks []func()\nfunc main() {\n\tc := make(chan int, 1)\n\tfor _, hook := range hooks {\n\t\thook()\n\t}\n\tc <- 1\n}\n", ""},
 	}

@@ -34,12 +34,16 @@ func extract(options *Options) Answer {
 		config.BuildFlags = []string{"-tags=" + options.tags}
 	}
 	loaded, err := packages.Load(config, options.patterns...)
+	companions := companionsOf(loaded)
+	if err == nil && len(companions) > 0 {
+		loaded, err = packages.Load(config, append(sortedKeys(companions), options.patterns...)...)
+	}
 	if err != nil {
 		answer.Error = err.Error()
 		return answer
 	}
 	place := func(pos token.Pos) Position { return position(config.Fset, pos, options.folder) }
-	usable := selectPackages(loaded, &answer)
+	usable := selectPackages(loaded, companions, &answer)
 	if len(usable) == 0 && answer.Error == "" {
 		answer.Error = "no packages match " + strings.Join(options.patterns, " ") + "; name packages as `go list` does"
 	}
@@ -47,6 +51,9 @@ func extract(options *Options) Answer {
 		return answer
 	}
 	for _, p := range usable {
+		if companions[p.PkgPath] {
+			continue
+		}
 		for _, file := range p.Syntax {
 			answer.Lines += config.Fset.File(file.Pos()).LineCount()
 		}
@@ -57,6 +64,26 @@ func extract(options *Options) Answer {
 	entries := world.entries(options, &answer)
 	answer.Entries = world.all(entries, place)
 	return answer
+}
+
+// readable are small packages outside that are worth reading when somebody imports them: channels
+// and locks are kept in what they make.
+var readable = map[string]bool{"container/list": true, "container/ring": true, "container/heap": true}
+
+// companionsOf lists the readable packages that the loaded ones import and that were not asked for.
+func companionsOf(loaded []*packages.Package) map[string]bool {
+	found := map[string]bool{}
+	for _, p := range loaded {
+		for path := range p.Imports {
+			if readable[path] {
+				found[path] = true
+			}
+		}
+	}
+	for _, p := range loaded {
+		delete(found, p.PkgPath)
+	}
+	return found
 }
 
 // all turns entries into programs: cheap ones first, the others with what steps are left.
@@ -128,7 +155,7 @@ func (w *World) attempt(entries []*ssa.Function, which []int, limits Limits, pla
 }
 
 // selectPackages leaves out what does not compile, and packages whose tests are in another variant.
-func selectPackages(loaded []*packages.Package, answer *Answer) []*packages.Package {
+func selectPackages(loaded []*packages.Package, companions map[string]bool, answer *Answer) []*packages.Package {
 	// "p [p.test]" holds p with its tests; it replaces p.
 	withTests := map[string]bool{}
 	for _, p := range loaded {
@@ -139,6 +166,13 @@ func selectPackages(loaded []*packages.Package, answer *Answer) []*packages.Pack
 	var usable []*packages.Package
 	var failures []string
 	for _, p := range loaded {
+		if companions[strings.TrimSuffix(p.PkgPath, "_test")] {
+			// Their tests are not asked for.
+			if p.ID == p.PkgPath && len(p.Errors) == 0 {
+				usable = append(usable, p)
+			}
+			continue
+		}
 		if strings.HasSuffix(p.ID, ".test") || withTests[p.PkgPath] && p.ID == p.PkgPath {
 			continue
 		}
@@ -170,7 +204,7 @@ func position(fset *token.FileSet, pos token.Pos, folder string) Position {
 	if relative, err := filepath.Rel(folder, file); err == nil && !strings.HasPrefix(relative, "..") {
 		file = relative
 	}
-	return Position{file, p.Line, p.Column}
+	return Position{File: file, Line: p.Line, Column: p.Column}
 }
 
 // entries finds the functions to start from.

@@ -41,6 +41,7 @@ type writer struct {
 	used   map[string]bool
 	queue  []*Node
 	queued map[*Node]bool
+	daemon bool // is what is being written done by a daemon?
 }
 
 // names are what variables are called in the function being written.
@@ -145,6 +146,7 @@ func (w *writer) line(pos token.Pos, format string, args ...any) {
 	index := 0
 	if pos != token.NoPos {
 		p := w.place(pos)
+		p.Daemon = w.daemon
 		known, ok := w.table[p]
 		if !ok {
 			w.entry.Positions = append(w.entry.Positions, p)
@@ -184,6 +186,7 @@ func expression(e *Expr, env names) string {
 // code writes statements up to the end of a function.
 func (w *writer) code(c *Code, env names, depth int) {
 	for ; c != nil; c = c.next {
+		w.daemon = c.daemon
 		switch c.op {
 		case opGoto:
 			w.goes(c, env, depth)
@@ -261,6 +264,7 @@ func (w *writer) selects(c *Code, env names, depth int) {
 	w.line(c.pos, "select {")
 	w.indent++
 	for _, arm := range c.arms {
+		w.daemon = c.daemon
 		inner := env
 		switch arm.op {
 		case opPut:

@@ -33,6 +33,8 @@ type Position struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
+	// Is this done by a goroutine that the initialisation of a package has started?
+	Daemon bool `json:"daemon,omitempty"`
 }
 
 // Assumption is something that was not lowered as it is.

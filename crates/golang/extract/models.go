@@ -42,7 +42,7 @@ func (d *Driver) callModelled(s *State, site ssa.Instruction, target Target, pos
 	m := &modelled{s, site, functionName(fn), target.args, fn, pos, finish}
 	for _, family := range []func(*modelled) (bool, bool){
 		d.lockModels, d.waitGroupModels, d.onceModels, d.condModels, d.atomicModels,
-		d.timeModels, d.contextModels, d.errgroupModels, d.runtimeModels,
+		d.timeModels, d.laterModels, d.contextModels, d.errgroupModels, d.semaphoreModels, d.runtimeModels,
 	} {
 		if done, end := family(m); done {
 			return true, end
@@ -180,10 +180,24 @@ func (d *Driver) onceModels(m *modelled) (bool, bool) {
 	case "(*sync.Once).Do":
 		d.operation(m.pos)
 		m.finish(KNil{})
-		return true, d.once(m, m.arg(0), m.arg(1))
+		return true, d.once(m, m.arg(0), m.arg(1), nil)
 	case "sync.OnceFunc":
 		once := d.newObject(m.s, "once", m.key(), onceType(m.fn), m.pos)
 		m.finish(Model{"oncefunc", []Value{once, m.arg(0)}})
+		return true, false
+	case "sync.OnceValue", "sync.OnceValues":
+		call, ok := m.site.(*ssa.Call)
+		if !ok {
+			return false, false
+		}
+		once := d.newObject(m.s, "once", m.key(), onceType(m.fn), m.pos)
+		parts := []Value{once, m.arg(0)}
+		results := call.Type().Underlying().(*types.Signature).Results()
+		for i := range results.Len() {
+			key := fmt.Sprintf("%s result %d", m.key(), i)
+			parts = append(parts, d.newObject(m.s, "result", key, results.At(i).Type(), token.NoPos))
+		}
+		m.finish(Model{"oncevalue", parts})
 		return true, false
 	}
 	return false, false
@@ -197,11 +211,13 @@ func onceType(fn *ssa.Function) types.Type {
 	return types.NewStruct(nil, nil)
 }
 
-func (d *Driver) once(m *modelled, pointer, f Value) bool {
+// once calls a function if nobody has yet. What it returned is kept in the places of results.
+func (d *Driver) once(m *modelled, pointer, f Value, results []Value) bool {
 	p, ok := pointer.(Ptr)
 	lock, known := d.lockAt(m.s, Ptr{p.object, p.path + "/0"})
 	if !ok || !known {
 		d.assume(m.pos, "either", "this sync.Once is not known: its function is taken to run or not")
+		m.finish(d.unknown(m.s, here(m.s.top()), m.site, nil))
 		run := d.fork(m.s, func(t *State) { d.later(t, f, nil, m.pos) })
 		skip := d.fork(m.s, func(t *State) {})
 		d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{run, skip}})
@@ -223,26 +239,60 @@ func (d *Driver) once(m *modelled, pointer, f Value) bool {
 	done := d.readCells(m.s, partOf(o.value, flag.path), types.Typ[types.Bool], m.key()+"once", m.pos)
 	unlock := &Code{op: opSync, note: "unlock", on: lock, pos: m.pos}
 	first := func(t *State) {
-		d.later(t, f, []After{{"once", []Value{flag, Ref{lock.name}}, m.pos}}, m.pos)
+		after := After{"once", append([]Value{flag, Ref{lock.name}}, results...), m.pos}
+		d.later(t, f, []After{after}, m.pos)
+		if len(results) > 0 && m.site != deferredSite {
+			top := t.top()
+			top.site, top.deferred = m.site, false
+		}
+	}
+	reg, isCall := m.site.(*ssa.Call)
+	have := func(t *State) {
+		if len(results) > 0 && isCall {
+			t.top().regs[reg] = d.kept(t, results, reg.Type(), m.key(), m.pos)
+		}
 	}
 	switch done := done.(type) {
 	case KBool:
 		if bool(done) {
+			have(m.s)
 			d.put(unlock)
 			return false
 		}
 		first(m.s)
 		return false
 	case Dyn:
-		again := d.fork(m.s, func(t *State) { copied := *unlock; d.put(&copied) })
+		again := d.fork(m.s, func(t *State) { have(t); copied := *unlock; d.put(&copied) })
 		now := d.fork(m.s, first)
 		d.put(&Code{op: opIf, on: done.expr, pos: m.pos, arms: []*Code{again, now}})
 		return true
 	}
-	again := d.fork(m.s, func(t *State) { copied := *unlock; d.put(&copied) })
+	again := d.fork(m.s, func(t *State) { have(t); copied := *unlock; d.put(&copied) })
 	now := d.fork(m.s, first)
 	d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{again, now}})
 	return true
+}
+
+// kept reads what a function returned when it was called once.
+func (d *Driver) kept(s *State, results []Value, t types.Type, key string, pos token.Pos) Value {
+	elems := make([]Value, len(results))
+	for i, place := range results {
+		p := place.(Ptr)
+		o := s.heap[p.object]
+		if o == nil {
+			return d.unknown(s, key, nil, t)
+		}
+		part := t
+		if tuple, ok := t.(*types.Tuple); ok {
+			part = tuple.At(i).Type()
+		}
+		d.note(s, p.object, p.path, o.value, false)
+		elems[i] = d.readCells(s, o.value, part, fmt.Sprintf("%s kept %d", key, i), pos)
+	}
+	if len(elems) == 1 {
+		return elems[0]
+	}
+	return Tup{elems}
 }
 
 // later calls a function value next, before anything else: it is pushed on a state that may belong
@@ -300,6 +350,13 @@ func (d *Driver) afterwards(s *State, after After, result Value) bool {
 	case "done":
 		d.put(&Code{op: opSync, note: "done", on: variable(after.args[0].(Ref).object), pos: after.pos})
 	case "once":
+		for i, place := range after.args[2:] {
+			part := result
+			if all, ok := result.(Tup); ok {
+				part = all.elems[i]
+			}
+			d.store(s, place, part, after.pos)
+		}
 		d.store(s, after.args[0], KBool(true), after.pos)
 		d.put(&Code{op: opSync, note: "unlock", on: variable(after.args[1].(Ref).object), pos: after.pos})
 	case "errgroup":

@@ -25,11 +25,6 @@ func (d *Driver) timeModels(m *modelled) (bool, bool) {
 		p := d.newObject(m.s, "timer", m.key(), result, token.NoPos).(Ptr)
 		d.store(m.s, Ptr{p.object, "/0"}, d.newTimer(m, m.name == "time.NewTicker"), m.pos)
 		m.finish(p)
-	case "time.AfterFunc":
-		d.operation(m.pos)
-		d.spawnCall(m.s, nil, m.arg(1), nil, nil, m.pos, m.site)
-		result := m.fn.Signature.Results().At(0).Type().(*types.Pointer).Elem()
-		m.finish(d.newObject(m.s, "timer", m.key(), result, token.NoPos))
 	case "(*time.Timer).Stop", "(*time.Timer).Reset", "(*time.Ticker).Stop", "(*time.Ticker).Reset":
 		d.operation(m.pos)
 		d.setTimer(m, strings.HasSuffix(m.name, "Stop"))
@@ -63,8 +58,11 @@ func (d *Driver) setTimer(m *modelled, stop bool) {
 	}
 	r, ok := partOf(m.s.heap[p.object].value, p.path+"/0").(Ref)
 	if !ok {
-		if isNil(partOf(m.s.heap[p.object].value, p.path+"/0")) && stop {
-			d.assume(m.pos, "over", "a function that was to run later is stopped: it is taken to run all the same")
+		off, isFunction := partOf(m.s.heap[p.object].value, p.path+"/1").(Model)
+		if isFunction && stop {
+			d.cancel(Model{"cancel", off.args[:2]}, m.pos)
+		} else if isFunction {
+			d.assume(m.pos, "either", "a function that runs later is put off: it is taken to run once, at any moment")
 		}
 		return
 	}
@@ -91,7 +89,7 @@ func (d *Driver) contextModels(m *modelled) (bool, bool) {
 	case "context.WithoutCancel":
 		m.finish(Model{"context", []Value{KNil{}}})
 	case "context.WithValue":
-		m.finish(m.arg(0))
+		m.finish(withValue(m.arg(0), m.arg(1), m.arg(2)))
 	case "context.WithCancel", "context.WithCancelCause":
 		d.operation(m.pos)
 		child, cancel := d.derive(m, m.arg(0), false)
@@ -102,10 +100,6 @@ func (d *Driver) contextModels(m *modelled) (bool, bool) {
 		m.finish(Tup{[]Value{child, cancel}})
 	case "context.Cause":
 		return true, d.contextErr(m.s, m.site, m.arg(0), m.pos, m.finish)
-	case "context.AfterFunc":
-		d.operation(m.pos)
-		d.assume(m.pos, "either", "what runs after a context ends is left out")
-		m.finish(d.unknown(m.s, here(m.s.top()), m.site, m.fn.Signature.Results().At(0).Type()))
 	default:
 		return false, false
 	}
@@ -141,7 +135,36 @@ func (d *Driver) derive(m *modelled, parent Value, timed bool) (Value, Value) {
 	copied := *m.s.heap[done.object]
 	copied.ancestors, copied.timed = ancestors, timed
 	m.s.heap[done.object] = &copied
-	return Model{"context", []Value{done}}, Model{"cancel", []Value{done, Ref{cell}}}
+	return Model{"context", append([]Value{done}, valuesOf(parent)...)}, Model{"cancel", []Value{done, Ref{cell}}}
+}
+
+// withValue is a context with one more value: keys and values follow the channel.
+func withValue(parent, key, value Value) Value {
+	if model, ok := parent.(Model); ok {
+		return Model{"context", append(append([]Value(nil), model.args...), key, value)}
+	}
+	return parent
+}
+
+// valuesOf are the keys and values that a context below another one inherits.
+func valuesOf(parent Value) []Value {
+	if model, ok := parent.(Model); ok && len(model.args) > 0 {
+		return model.args[1:]
+	}
+	return nil
+}
+
+// contextValue looks a key up; the last one wins.
+func contextValue(model Model, key Value) (Value, bool) {
+	for i := len(model.args) - 2; i > 0; i -= 2 {
+		if unknownText(text(model.args[i])) || unknownText(text(key)) {
+			return nil, false
+		}
+		if equal(model.args[i], key) {
+			return model.args[i+1], true
+		}
+	}
+	return KNil{}, !unknownText(text(key))
 }
 
 // contextErr is nil as long as the context has not ended.
@@ -173,8 +196,13 @@ func (d *Driver) contextErr(s *State, site ssa.Instruction, context Value, pos t
 }
 
 // callModel calls a function that is a model.
-func (d *Driver) callModel(s *State, model Model, args []Value, pos token.Pos, finish func(Value)) bool {
+func (d *Driver) callModel(s *State, site ssa.Instruction, model Model, pos token.Pos, finish func(Value)) bool {
 	switch model.name {
+	case "runlater":
+		return d.waitAndRun(s, model)
+	case "calloff":
+		d.operation(pos)
+		return d.callOff(s, site, model, pos, finish)
 	case "cancel":
 		d.operation(pos)
 		d.cancel(model, pos)
@@ -182,7 +210,9 @@ func (d *Driver) callModel(s *State, model Model, args []Value, pos token.Pos, f
 		return false
 	case "oncefunc":
 		finish(KNil{})
-		return d.once(&modelled{s: s, site: deferredSite, pos: pos, finish: finish}, model.args[0], model.args[1])
+		return d.once(&modelled{s: s, site: deferredSite, pos: pos, finish: finish}, model.args[0], model.args[1], nil)
+	case "oncevalue":
+		return d.once(&modelled{s: s, site: site, pos: pos, finish: finish}, model.args[0], model.args[1], model.args[2:])
 	}
 	d.assume(pos, "either", "a call that is not known is left out")
 	finish(KNil{})
@@ -209,6 +239,11 @@ func (d *Driver) modelMethod(s *State, site ssa.Instruction, call *ssa.CallCommo
 	case "context.Done":
 		finish(model.args[0])
 		return false
+	case "context.Value":
+		if value, ok := contextValue(model, args[0]); ok {
+			finish(value)
+			return false
+		}
 	case "context.Err":
 		return d.contextErr(s, site, model, pos, finish)
 	case "rlocker.Lock", "rlocker.Unlock":
@@ -352,8 +387,14 @@ func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 		d.put(&Code{op: opEnd, pos: m.pos})
 		return true, true
 	case "os/signal.Notify":
-		d.assume(m.pos, "under", "signals are taken not to arrive")
+		d.notify(m)
 		m.finish(KNil{})
+	case "os/signal.NotifyContext":
+		d.operation(m.pos)
+		child, cancel := d.derive(m, m.arg(0), true)
+		m.finish(Tup{[]Value{child, cancel}})
+	case "runtime.NumCPU", "runtime.GOMAXPROCS":
+		return d.processors(m)
 	case "log.Panic", "log.Panicf", "log.Panicln":
 		return true, d.panics(m.s, "log.Panic", m.pos)
 	case "math/rand.Intn", "math/rand.Int31n", "math/rand.Int63n", "math/rand/v2.IntN", "math/rand/v2.Int64N", "math/rand/v2.Int32N", "math/rand/v2.N",
@@ -365,6 +406,31 @@ func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 		return false, false
 	}
 	return true, false
+}
+
+// notify: from now on a signal may be in the channel at any moment, as a tick may be.
+func (d *Driver) notify(m *modelled) {
+	d.operation(m.pos)
+	r, ok := m.arg(0).(Ref)
+	if !ok || m.s.heap[r.object] == nil || m.s.escaped[r.object] {
+		d.assume(m.pos, "either", "signals are taken not to arrive: other goroutines have the channel already")
+		return
+	}
+	m.s.heap[r.object] = &Object{kind: "timer", multi: true}
+}
+
+// processors: a machine has one or more of them. Programs that start a goroutine for each are
+// looked at with one and with two.
+func (d *Driver) processors(m *modelled) (bool, bool) {
+	reg, isCall := m.site.(*ssa.Call)
+	if !isCall {
+		return false, false
+	}
+	d.assume(m.pos, "under", "the machine is taken to have one or two processors")
+	one := d.fork(m.s, func(t *State) { t.top().regs[reg] = KInt(1) })
+	two := d.fork(m.s, func(t *State) { t.top().regs[reg] = KInt(2) })
+	d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{one, two}})
+	return true, true
 }
 
 // draw chooses a random number from a small known range.

@@ -375,7 +375,7 @@ func (s *signer) code(c *Code) {
 		case opGoto, opChoose, opIf, opEnd:
 			pos = 0
 		}
-		fmt.Fprintf(&s.out, "%s@%d %s%d ", c.op, pos, c.note, c.n)
+		fmt.Fprintf(&s.out, "%s@%d %s%d%t ", c.op, pos, c.note, c.n, c.daemon)
 		s.expr(c.on)
 		s.out.WriteByte(' ')
 		s.expr(c.expr)

@@ -79,6 +79,7 @@ type State struct {
 	message string
 	root    string
 	known   *Facts
+	daemon  bool // in a goroutine that the initialisation of a package has started
 }
 
 func (s *State) top() *Frame { return s.own(len(s.frames) - 1) }
@@ -105,7 +106,7 @@ func (s *State) clone() *State {
 	}
 	return &State{
 		frames: append([]*Frame(nil), s.frames...), heap: maps.Clone(s.heap), escaped: maps.Clone(s.escaped),
-		facts: maps.Clone(s.facts), multi: s.multi, message: s.message, root: s.root, known: s.known,
+		facts: maps.Clone(s.facts), multi: s.multi, message: s.message, root: s.root, known: s.known, daemon: s.daemon,
 	}
 }
 

@@ -217,7 +217,7 @@ func (w *World) instructionCommunicates(instr ssa.Instruction, seen map[*ssa.Fun
 		}
 		if callee.Pkg != nil && !w.roots[callee.Pkg] {
 			path := callee.Pkg.Pkg.Path()
-			return path == "sync" || path == "context" || strings.HasSuffix(path, "errgroup")
+			return path == "sync" || path == "context" || strings.HasSuffix(path, "errgroup") || path == semaphorePackage
 		}
 		return w.communicates(callee, seen)
 	}
@@ -270,6 +270,10 @@ func lockKind(t types.Type) string {
 	case "golang.org/x/sync/errgroup":
 		if named.Obj().Name() == "Group" {
 			return "errgroup"
+		}
+	case semaphorePackage:
+		if named.Obj().Name() == "Weighted" {
+			return "semaphore"
 		}
 	case "sync/atomic":
 		return "atomic"

@@ -1,6 +1,6 @@
 //! One program, several properties: the state space is built once, then each is looked at.
 
-use strait_calculus::{ObjectId, Program, Span};
+use strait_calculus::{ObjectId, Program, Span, Waiting, Want, Wish};
 use strait_explore::Coverage;
 
 use crate::checks;
@@ -98,6 +98,14 @@ impl Subject<'_> {
     /// Is this a place in the source that people know?
     pub(crate) fn concerns(&self, span: Span) -> bool {
         self.places.place(span).is_some()
+    }
+
+    /// Is it a fault if somebody waits here for ever?
+    pub(crate) fn must_go_on(&self, waiting: &Waiting) -> bool {
+        // A daemon is there for others. That it cannot get a lock is a fault all the same.
+        let locked = |want: &Want| matches!(want.wish, Wish::Lock | Wish::ReadLock);
+        let idles = self.places.idles(waiting.span) && !waiting.wants.iter().any(locked);
+        self.concerns(waiting.span) && !idles
     }
 
     /// A verdict that something is wrong in a state.

@@ -8,6 +8,12 @@ pub trait Places {
     /// source: a device of a translation, with which no property is concerned.
     fn place(&self, span: Span) -> Option<String>;
 
+    /// Does somebody wait here on purpose, so that it is no fault if nothing ever comes? Such are
+    /// goroutines that serve others from the start of a program on.
+    fn idles(&self, _: Span) -> bool {
+        false
+    }
+
     /// What people call an object of the program.
     fn name(&self, name: &str) -> String {
         name.to_owned()

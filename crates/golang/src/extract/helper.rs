@@ -36,6 +36,8 @@ const SOURCES: &[(&str, &str)] = &[
     ("migo.go", include_str!("../../extract/migo.go")),
     ("models.go", include_str!("../../extract/models.go")),
     ("models_atomic.go", include_str!("../../extract/models_atomic.go")),
+    ("models_later.go", include_str!("../../extract/models_later.go")),
+    ("models_semaphore.go", include_str!("../../extract/models_semaphore.go")),
     ("models_time.go", include_str!("../../extract/models_time.go")),
     ("reach.go", include_str!("../../extract/reach.go")),
     ("share.go", include_str!("../../extract/share.go")),

@@ -14,6 +14,9 @@ pub struct GoPosition {
     pub line: u32,
     /// Counted from 1, in bytes, as Go does.
     pub column: u32,
+    /// Is it reached by a goroutine that the initialisation of a package has started?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub daemon: bool,
 }
 
 impl fmt::Display for GoPosition {

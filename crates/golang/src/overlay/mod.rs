@@ -57,6 +57,8 @@ pub struct Overlay {
     folder: PathBuf,
     /// Another way to the same GOROOT, if its own path may not be overlaid.
     root: Option<PathBuf>,
+    /// The file for `-overlay`, if it is not the one in the folder.
+    extended: Option<PathBuf>,
 }
 
 impl Overlay {
@@ -68,7 +70,7 @@ impl Overlay {
         let name = format!("golang/{}-{:016x}", safe(go.version()), fingerprint(go.root()));
         let folder = cache.folder(&name)?;
         let root = needs_other_root(go.root()).then(|| folder.join("goroot"));
-        let overlay = Overlay { folder, root };
+        let overlay = Overlay { folder, root, extended: None };
         let _lock = cache.lock(&name.replace('/', "-"), None)?;
         if !overlay.file().is_file() {
             overlay.make(go)?;
@@ -78,7 +80,23 @@ impl Overlay {
 
     /// The file for `-overlay`.
     pub fn file(&self) -> PathBuf {
-        self.folder.join("overlay.json")
+        self.extended.clone().unwrap_or_else(|| self.folder.join("overlay.json"))
+    }
+
+    /// The same overlay with one more source file, which is not written where it seems to be but into
+    /// a folder of ours.
+    pub fn with_file(&self, seems: &Path, text: &str, folder: &Path) -> Result<Self, Error> {
+        let written = folder.join(seems.file_name().unwrap_or_default());
+        fs::write(&written, text).map_err(Error::file("write", &written))?;
+        let own = self.file();
+        let known = fs::read(&own).map_err(Error::file("read", &own))?;
+        let damaged = |_| Error::Helper { what: format!("{} is damaged", own.display()) };
+        let mut document: serde_json::Value = serde_json::from_slice(&known).map_err(damaged)?;
+        document["Replace"][seems.to_string_lossy().as_ref()] =
+            serde_json::Value::String(written.to_string_lossy().into_owned());
+        let extended = folder.join("overlay.json");
+        fs::write(&extended, document.to_string()).map_err(Error::file("write", &extended))?;
+        Ok(Overlay { extended: Some(extended), ..self.clone() })
     }
 
     /// The GOROOT as binaries that are compiled with the overlay name it.

@@ -18,7 +18,7 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
         }
         let waiting = model.machine.waiting(&model.state(state));
         let ours: Vec<Waiting> =
-            waiting.into_iter().filter(|one| subject.concerns(one.span)).collect();
+            waiting.into_iter().filter(|one| subject.must_go_on(one)).collect();
         if ours.iter().any(|one| one.process == ProcId(0)) {
             return broken(subject, state, &ours, "nothing can move");
         }

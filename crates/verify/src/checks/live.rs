@@ -53,7 +53,7 @@ pub(crate) fn each_stuck(subject: &Subject<'_>, mut wanted: impl FnMut(Stuck) ->
     let model = subject.model;
     for bottom in model.bottoms() {
         for waiting in model.machine.waiting(&model.state(bottom.state)) {
-            let ours = !waiting.wants.is_empty() && subject.concerns(waiting.span);
+            let ours = !waiting.wants.is_empty() && subject.must_go_on(&waiting);
             if ours && !bottom.moves(model, waiting.process) {
                 let state = bottom.state;
                 if !wanted(Stuck { state, waiting }) {

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// laterModels: functions that run in a goroutine of their own when something has happened and
+// nobody has called them off before: context.AfterFunc, time.AfterFunc.
+func (d *Driver) laterModels(m *modelled) (bool, bool) {
+	switch m.name {
+	case "context.AfterFunc":
+		d.operation(m.pos)
+		// A context from outside may end at any moment.
+		var done Value = anyMoment
+		if context, ok := m.arg(0).(Model); ok {
+			done = context.args[0]
+		}
+		m.finish(Model{"calloff", append(d.runLater(m, done, m.arg(1)), done)})
+	case "time.AfterFunc":
+		d.operation(m.pos)
+		result := m.fn.Signature.Results().At(0).Type().(*types.Pointer).Elem()
+		timer := d.newObject(m.s, "timer", m.key(), result, token.NoPos)
+		off := d.runLater(m, anyMoment, m.arg(1))
+		// The timer's second field is its own business: what stops it is kept there.
+		d.store(m.s, Ptr{timer.(Ptr).object, "/1"}, Model{"calloff", append(off, anyMoment)}, m.pos)
+		m.finish(timer)
+	default:
+		return false, false
+	}
+	return true, false
+}
+
+// anyMoment stands for time where a context's channel could be.
+const anyMoment = KStr("any moment")
+
+// runLater starts a goroutine that waits for a context to end, or for time if there is none, and
+// then calls a function unless it has been called off. What comes back calls it off.
+func (d *Driver) runLater(m *modelled, done, f Value) []Value {
+	_, cancel := d.derive(&modelled{s: m.s, site: m.site, pos: token.NoPos, fn: m.fn}, KNil{}, false)
+	off := append([]Value(nil), cancel.(Model).args...)
+	d.spawnCall(m.s, nil, Model{"runlater", []Value{done, off[0], f}}, nil, nil, m.pos, m.site)
+	return off
+}
+
+// waitAndRun is what the goroutine of runLater does. Nobody sees it wait: it has no position.
+func (d *Driver) waitAndRun(s *State, model Model) bool {
+	done, off, f := model.args[0], model.args[1], model.args[2]
+	var cases []*Code
+	switch done.(type) {
+	case KStr:
+		cases = []*Code{{op: opTimeout}}
+	case Ref:
+		cases = d.doneCases(s, done, token.NoPos)
+	}
+	calledOff := d.endOf(s, off)
+	var arms []*Code
+	for _, c := range cases {
+		c.next = d.fork(s, func(t *State) {
+			// Who called it off first has won.
+			stop := &Code{op: opGet, on: calledOff.expr}
+			stop.next = d.fork(t, func(*State) {})
+			run := &Code{op: opDefault}
+			run.next = d.fork(t, func(u *State) { d.later(u, f, nil, token.NoPos) })
+			d.put(&Code{op: opSelect, arms: []*Code{stop, run}, note: "look"})
+			t.frames = t.frames[:0]
+		})
+		arms = append(arms, c)
+	}
+	stop := &Code{op: opGet, on: calledOff.expr}
+	stop.next = d.fork(s, func(*State) {})
+	d.put(&Code{op: opSelect, arms: append(arms, stop)})
+	return true
+}
+
+// callOff is the function that context.AfterFunc returns, or a timer's Stop: what has begun to run
+// is not called off.
+func (d *Driver) callOff(s *State, site ssa.Instruction, model Model, pos token.Pos, finish func(Value)) bool {
+	done, isRef := model.args[2].(Ref)
+	if !isRef {
+		d.cancel(Model{"cancel", model.args[:2]}, pos)
+		finish(d.unknown(s, here(s.top()), site, types.Typ[types.Bool]))
+		return false
+	}
+	reg, isCall := site.(*ssa.Call)
+	result := func(t *State, stopped bool) {
+		if isCall {
+			t.top().regs[reg] = KBool(stopped)
+		}
+	}
+	var arms []*Code
+	for _, c := range d.doneCases(s, done, pos) {
+		c.next = d.fork(s, func(t *State) { result(t, false) })
+		arms = append(arms, c)
+	}
+	otherwise := &Code{op: opDefault, pos: pos}
+	otherwise.next = d.fork(s, func(t *State) {
+		d.cancel(Model{"cancel", model.args[:2]}, pos)
+		result(t, true)
+	})
+	d.put(&Code{op: opSelect, arms: append(arms, otherwise), pos: pos, note: "look"})
+	return true
+}
