@@ -181,6 +181,41 @@ fn violations_have_traces_in_go_lines() {
     }
 }
 
+#[test]
+fn violations_are_confirmed_by_runs() {
+    let arguments = ["--confirm", "--confirm-runs", "20"];
+    let main = ["./double-close", "./lost-message"];
+    let Some((_, document)) = verified(&[&arguments[..], &main].concat()) else { return };
+    let property =
+        |entry: usize, name: &str| document["entries"][entry]["properties"][name].clone();
+    let closed = property(0, "channel-safe");
+    assert_eq!((&closed["holds"], &closed["confirmed"]), (&false.into(), &true.into()), "{closed}");
+    assert!(closed["runs"].as_u64() >= closed["seen"].as_u64(), "{closed}");
+    // That a message stays in a buffer cannot be seen from outside, and a proof is not run.
+    let stuck = property(1, "eventual-reception");
+    assert_eq!((&stuck["holds"], &stuck["confirmed"]), (&false.into(), &Value::Null), "{stuck}");
+    assert!(property(0, "live").get("confirmed").is_none());
+    let test = ["./features", "--entry", "TestDoneTwice"];
+    let Some((_, document)) = verified(&[&arguments[..], &test].concat()) else { return };
+    let done = &document["entries"][0]["properties"]["waitgroup-safe"];
+    assert_eq!(done["confirmed"], true, "{done}");
+}
+
+#[test]
+fn what_the_model_leaves_out_may_help() {
+    let source = "package main\n\nimport \"container/list\"\n\nvar waiting list.List\n\n\
+        func main() {\n\tc := make(chan int)\n\twaiting.PushBack(c)\n\tgo wake()\n\t<-c\n}\n\n\
+        func wake() {\n\tclose(waiting.Remove(waiting.Front()).(chan int))\n}\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("main.go"), source).expect("written");
+    std::fs::write(folder.path().join("go.mod"), "module example.com/m\n\ngo 1.24\n")
+        .expect("written");
+    let Some((clean, document)) = verified_in(folder.path(), &[]) else { return };
+    let live = &document["entries"][0]["properties"]["live"];
+    assert_eq!(live["holds"], Value::Null, "{live}");
+    assert!(clean && live["why"].as_str().is_some_and(|why| why.contains("left out")), "{live}");
+}
+
 /// Generated programs and their mutants, written as Go and read back: what is verified agrees with
 /// the label that the explorer gave before. `STRAIT_CASES` sets how many are generated.
 #[test]

@@ -3,6 +3,7 @@
 mod blocked;
 mod campaign;
 mod chance;
+mod confirm;
 mod counters;
 mod crash;
 mod discover;
@@ -21,6 +22,7 @@ mod subject;
 
 pub use blocked::{Reference, unblockable};
 pub use campaign::{Bounds, Campaign, Ended, Sensitive};
+pub use confirm::{Line, Place, Prediction, Sightings, Witness};
 pub use counters::Counters;
 pub use crash::{Crash, crashes};
 pub use error::Error;

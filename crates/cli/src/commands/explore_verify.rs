@@ -85,6 +85,8 @@ pub fn check(
             name: property.name().into(),
             counts: true,
             verdict: verdict.clone(),
+            doubted: None,
+            confirmation: None,
         })
         .collect();
     answers.extend(formula_answers(subject.program, &found, formulas, budget, &places));
@@ -140,6 +142,8 @@ pub fn formula_answers(
         name: named.name.clone(),
         counts: true,
         verdict: check_formula(model, &named.formula, places),
+        doubted: None,
+        confirmation: None,
     });
     answers.collect()
 }

@@ -3,7 +3,9 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -20,12 +22,16 @@ use strait_verify::{
 
 use crate::commands::explore::parse_size;
 use crate::commands::explore_verify::{Named, formula_answers, properties, read_formulas};
+use crate::commands::verify_confirm::{Confirm, Effort};
 use crate::commands::verify_report::{Answer, Checked, Locate, Position};
 use crate::commands::{verify_sarif, verify_text};
 use crate::duration;
 use crate::interrupt;
 use crate::progress::{Progress, Quantity};
 use crate::ui::{Paint, Status, Ui, grouped};
+
+/// How long the runs of one entry may take.
+const CONFIRMING: Duration = Duration::from_secs(60);
 
 /// Prove Go code free of deadlocks, leaks and misuse of channels, or show the lines that break
 #[derive(Args)]
@@ -73,6 +79,12 @@ pub struct GoVerifyArgs {
     /// Visit every state, without partial-order reduction
     #[arg(long)]
     no_reduction: bool,
+    /// Run each main or test with a violation, in the order found, and say whether it was seen
+    #[arg(long)]
+    confirm: bool,
+    /// Runs of each entry for --confirm
+    #[arg(long, value_name = "N", default_value_t = 30, requires = "confirm")]
+    confirm_runs: u64,
     /// How long reading the packages may take
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration::parse)]
     extraction_time: Duration,
@@ -107,12 +119,30 @@ impl GoVerifyArgs {
             checked.push(check(entry, &question, &budget));
         }
         drop(progress);
+        if self.confirm {
+            self.confirm(ui, &launcher, &directory, &stop, &mut checked)?;
+        }
         if let Some(sarif) = sarif {
             sarif.write(&checked)?;
         }
         self.tell(ui, &extraction, &checked)?;
         let wrong = checked.iter().flat_map(|entry| &entry.answers).any(Answer::is_violation);
         Ok(if wrong { Status::Found } else { Status::Clean })
+    }
+
+    /// Runs what is said to be wrong.
+    fn confirm(
+        &self,
+        ui: &Ui,
+        launcher: &Launcher,
+        directory: &Path,
+        stop: &Arc<AtomicBool>,
+        checked: &mut [Checked],
+    ) -> anyhow::Result<()> {
+        let effort = Effort { runs: self.confirm_runs, time: CONFIRMING };
+        let (tags, stop) = (self.tags.clone(), Arc::clone(stop));
+        let confirm = Confirm { launcher, directory, tags, effort, stop };
+        confirm.all(checked, &|entry| ui.note(format!("running {entry}")))
     }
 
     fn question(&self) -> anyhow::Result<Question> {
@@ -208,6 +238,10 @@ impl Places for InGo {
         self.0.of(span).map(|position| format!("{}:{}", position.file, position.line))
     }
 
+    fn idles(&self, span: Span) -> bool {
+        self.0.of(span).is_some_and(|position| position.daemon)
+    }
+
     /// The extraction makes names unique: `done_` for a word of the language, `c_2` for another
     /// variable of that name, `c_n2` and `c_v2` for another object in the same variable.
     fn name(&self, name: &str) -> String {
@@ -241,10 +275,14 @@ fn check(entry: &Entry, question: &Question, budget: &Budget<'_>) -> Checked {
         if *property == Property::Live {
             verdict = not_by_type_alone(verdict, entry, &found, &places);
         }
+        let claimed = with_assumptions(*property, verdict.clone(), entry);
+        let doubted = verdict.holds == Some(false) && claimed.holds.is_none();
         answers.push(Answer {
             name: property.name().into(),
             counts: question.explicit || property.is_requirement(),
-            verdict: with_assumptions(verdict, entry),
+            verdict: claimed,
+            doubted: doubted.then_some(verdict),
+            confirmation: None,
         });
     }
     let formulas = &question.formulas;
@@ -312,7 +350,7 @@ fn not_by_type_alone(
 
 /// What is proved of a model that leaves something out is not proved of the program. A violation
 /// says what it rests on.
-fn with_assumptions(mut verdict: Verdict, entry: &Entry) -> Verdict {
+fn with_assumptions(property: Property, mut verdict: Verdict, entry: &Entry) -> Verdict {
     if entry.truncated && verdict.holds.is_some() {
         let seen = if verdict.holds == Some(true) { "nothing wrong" } else { "a violation" };
         return Verdict::unknown(format!(
@@ -335,6 +373,19 @@ fn with_assumptions(mut verdict: Verdict, entry: &Entry) -> Verdict {
             "nothing is wrong in the model, which leaves something out: {}{more}",
             told(first)
         ));
+    }
+    // Whoever waits for ever in the model may be helped by what the model leaves out.
+    let waits = property == Property::EventualReception
+        || verdict.culprits.iter().any(|one| one.says.starts_with("waits"));
+    let left_out = matter.iter().find(|one| one.approximation == Approximation::Either);
+    if let (true, Some(left_out)) = (waits, left_out) {
+        verdict.holds = None;
+        verdict.why = format!(
+            "in the model {}; but the model leaves something out that may prevent it: {}{more}",
+            verdict.why,
+            told(left_out)
+        );
+        return verdict;
     }
     let comma = if verdict.why.is_empty() { "" } else { "; " };
     verdict.why.push_str(&format!("{comma}assumed: {}{more}", told(first)));

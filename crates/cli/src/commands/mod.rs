@@ -27,6 +27,7 @@ pub mod types;
 mod types_replay;
 mod types_summary;
 mod types_system;
+mod verify_confirm;
 mod verify_report;
 mod verify_sarif;
 mod verify_text;

@@ -33,6 +33,44 @@ pub struct Answer {
     /// Does its failure count as something found?
     pub counts: bool,
     pub verdict: Verdict,
+    /// A violation of the model that is not claimed of the program, because of what the model leaves
+    /// out.
+    pub doubted: Option<Verdict>,
+    /// Whether runs of the program showed it, if that was asked for.
+    pub confirmation: Option<Confirmation>,
+}
+
+/// What runs of the program have shown of a violation.
+#[derive(Clone, Debug)]
+pub struct Confirmation {
+    /// How often it was seen; `None` if it could not be looked for.
+    pub seen: Option<u64>,
+    /// Of how many runs.
+    pub runs: u64,
+    /// Why it could not be looked for.
+    pub why: Option<String>,
+}
+
+impl Confirmation {
+    /// It could not be looked for.
+    pub fn impossible(why: impl Into<String>) -> Self {
+        Confirmation { seen: None, runs: 0, why: Some(why.into()) }
+    }
+
+    /// Was it seen?
+    pub fn confirmed(&self) -> Option<bool> {
+        self.seen.map(|seen| seen > 0)
+    }
+
+    /// In words.
+    pub fn tell(&self) -> String {
+        match (self.seen, &self.why) {
+            (Some(0), _) => format!("not confirmed: not seen in {} runs", self.runs),
+            (Some(seen), _) => format!("confirmed: seen in {seen} of {} runs", self.runs),
+            (None, Some(why)) => format!("not confirmed: {why}"),
+            (None, None) => "not confirmed".to_owned(),
+        }
+    }
 }
 
 impl Answer {
@@ -64,7 +102,15 @@ impl Checked {
     /// The entry as JSON.
     pub fn document(&self) -> Value {
         let answers = self.answers.iter().map(|answer| {
-            (answer.name.clone(), verdict_document(&answer.verdict, self.places.as_ref()))
+            let mut document = verdict_document(&answer.verdict, self.places.as_ref());
+            if let (Some(confirmation), Some(object)) =
+                (&answer.confirmation, document.as_object_mut())
+            {
+                object.insert("confirmed".into(), json!(confirmation.confirmed()));
+                object.insert("seen".into(), json!(confirmation.seen));
+                object.insert("runs".into(), json!(confirmation.runs));
+            }
+            (answer.name.clone(), document)
         });
         let bounded_by = match &self.coverage {
             Coverage::Bounded(by) => Some(by),

@@ -91,6 +91,15 @@ fn result(entry: &Checked, answer: &Answer) -> Value {
         "relatedLocations": related,
         "partialFingerprints": { "strait/v1": fingerprint },
     });
+    if let (Some(confirmation), Some(object)) = (&answer.confirmation, result.as_object_mut()) {
+        let confirmed = confirmation.confirmed();
+        let (seen, runs) = (confirmation.seen, confirmation.runs);
+        let properties = json!({ "confirmed": confirmed, "seen": seen, "runs": runs });
+        object.insert("properties".into(), properties);
+        if confirmed == Some(false) {
+            object.insert("level".into(), json!("warning"));
+        }
+    }
     if let (Some(trace), Some(object)) = (&verdict.trace, result.as_object_mut()) {
         object.insert("codeFlows".into(), json!([{ "threadFlows": [flow(places, trace)] }]));
     }

@@ -4,7 +4,7 @@
 use strait_explore::Coverage;
 use strait_verify::{Culprit, Trace};
 
-use crate::commands::verify_report::{Answer, Checked};
+use crate::commands::verify_report::{Answer, Checked, Confirmation};
 use crate::ui::{Paint, Ui, grouped};
 
 /// A longer trace is abbreviated in the middle,
@@ -35,17 +35,20 @@ fn table(ui: &Ui, checked: &[Checked]) -> anyhow::Result<()> {
     let Some(first) = checked.first() else { return Ok(()) };
     // Facts that were not asked for are in the JSON.
     let shown = |answer: &&Answer| answer.counts;
-    let columns: Vec<&str> =
+    let names: Vec<&str> =
         first.answers.iter().filter(shown).map(|answer| answer.name.as_str()).collect();
+    let widths: Vec<usize> = names.iter().map(|name| width_of(name, checked)).collect();
+    let columns = names.iter().zip(&widths).map(|(name, width)| format!("{name:<width$}"));
+    let columns: Vec<String> = columns.collect();
     let longest = checked.iter().map(|entry| entry.entry.chars().count()).max().unwrap_or(0);
     let width = longest.max(5);
     let heading = format!("{:<width$}  {}  states", "entry", columns.join("  "));
     ui.line(ui.paint(Paint::Dim, heading))?;
     for entry in checked {
         let mut line = format!("{:<width$}", entry.entry);
-        for answer in entry.answers.iter().filter(shown) {
+        for (answer, width) in entry.answers.iter().filter(shown).zip(&widths) {
             line.push_str("  ");
-            line.push_str(&cell(ui, answer, answer.name.chars().count()));
+            line.push_str(&cell(ui, answer, *width));
         }
         let bound = if entry.coverage == Coverage::Exhaustive { "" } else { ", bounded" };
         ui.line(format!("{line}  {}{bound}", grouped(entry.states)))?;
@@ -53,13 +56,26 @@ fn table(ui: &Ui, checked: &[Checked]) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A column is as wide as what it holds.
+fn width_of(name: &str, checked: &[Checked]) -> usize {
+    let answers = checked.iter().flat_map(|entry| &entry.answers);
+    let cells = answers.filter(|answer| answer.name == name).map(|answer| word(answer).0);
+    cells.chain([name]).map(|text| text.chars().count()).max().unwrap_or(0)
+}
+
 fn cell(ui: &Ui, answer: &Answer, width: usize) -> String {
-    let (word, paint) = match answer.verdict.holds {
+    let (word, paint) = word(answer);
+    ui.paint(paint, format!("{word:<width$}"))
+}
+
+fn word(answer: &Answer) -> (&'static str, Paint) {
+    let seen = answer.confirmation.as_ref().and_then(Confirmation::confirmed);
+    match answer.verdict.holds {
         Some(true) => ("yes", Paint::Green),
+        Some(false) if seen == Some(true) => ("NO, seen", Paint::Red),
         Some(false) => ("NO", Paint::Red),
         None => ("?", Paint::Yellow),
-    };
-    ui.paint(paint, format!("{word:<width$}"))
+    }
 }
 
 fn violation(ui: &Ui, entry: &Checked, answer: &Answer, told: &[&Answer]) -> anyhow::Result<()> {
@@ -67,6 +83,9 @@ fn violation(ui: &Ui, entry: &Checked, answer: &Answer, told: &[&Answer]) -> any
     let heading = format!("{}: {} does not hold", entry.entry, answer.name);
     ui.line(ui.paint(Paint::Bold, heading))?;
     ui.line(format!("  {}", answer.verdict.why))?;
+    if let Some(confirmation) = &answer.confirmation {
+        ui.line(format!("  {}", confirmation.tell()))?;
+    }
     let Some(trace) = &answer.verdict.trace else { return Ok(()) };
     let same = |other: &&&Answer| {
         let other = other.verdict.trace.as_ref();
