@@ -23,7 +23,7 @@ type modelled struct {
 func (m *modelled) key() string { return here(m.s.top()) + fmt.Sprintf("%p", m.site) }
 
 func (m *modelled) arg(i int) Value {
-	if i < len(m.args) {
+	if i >= 0 && i < len(m.args) {
 		return m.args[i]
 	}
 	return KNil{}

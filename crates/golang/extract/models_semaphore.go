@@ -16,15 +16,20 @@ const mostHeld = 64
 // semaphoreModels: a semaphore.Weighted is a buffer with a place for each unit. Who acquires holds
 // a gate meanwhile, since later ones wait behind those who came first, however little they ask for.
 func (d *Driver) semaphoreModels(m *modelled) (bool, bool) {
-	if !strings.Contains(m.name, semaphorePackage+".") {
+	name := strings.ReplaceAll(m.name, semaphorePackage+".", "")
+	if name == m.name {
+		return false, false
+	}
+	switch name {
+	case "NewWeighted":
+		d.operation(m.pos)
+		d.newSemaphore(m)
+		return true, false
+	case "(*Weighted).Acquire", "(*Weighted).TryAcquire", "(*Weighted).Release":
+	default:
 		return false, false
 	}
 	d.operation(m.pos)
-	name := strings.ReplaceAll(m.name, semaphorePackage+".", "")
-	if name == "NewWeighted" {
-		d.newSemaphore(m)
-		return true, false
-	}
 	units, gate, known := d.semaphoreAt(m)
 	amount, constant := m.arg(len(m.args) - 1).(KInt)
 	if !known || !constant || amount < 0 || amount > mostHeld {
@@ -37,11 +42,9 @@ func (d *Driver) semaphoreModels(m *modelled) (bool, bool) {
 		return true, d.acquire(m, units, gate, int(amount))
 	case "(*Weighted).TryAcquire":
 		return true, d.tryAcquire(m, units, int(amount))
-	case "(*Weighted).Release":
-		m.finish(KNil{})
-		return true, d.release(m, units, int(amount))
 	}
-	return false, false
+	m.finish(KNil{})
+	return true, d.release(m, units, int(amount))
 }
 
 func (d *Driver) newSemaphore(m *modelled) {

@@ -76,6 +76,16 @@ pub enum Error {
         /// What happened.
         what: String,
     },
+    /// The helper was not done in time.
+    #[error(
+        "reading the packages takes longer than {} s; name fewer packages, or give it more time with \
+         --extraction-time",
+        wall.as_secs()
+    )]
+    Slow {
+        /// What it was given.
+        wall: std::time::Duration,
+    },
     /// A file of the cache could not be used.
     #[error("cannot {action} {}: {source}", path.display())]
     Cache {

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use strait_toolchain::Cache;
+use strait_toolchain::{Cache, End};
 
 use super::ExtractOptions;
 use crate::error::Error;
@@ -102,6 +102,9 @@ pub(super) fn ask(go: &Go, helper: &Path, options: &ExtractOptions) -> Result<St
         spec = spec.wall(wall);
     }
     let finished = go.run(spec)?;
+    if let (End::TimedOut, Some(wall)) = (&finished.end, options.wall) {
+        return Err(Error::Slow { wall });
+    }
     if !finished.end.is_success() {
         let what = format!("it ends badly: {}", finished.stderr.last_lines(8));
         return Err(Error::Helper { what });
