@@ -9,17 +9,20 @@ pub(crate) const NEGATE: Builtin = Builtin::Negate;
 pub(crate) const CALL: Builtin = Builtin::Call;
 
 /// Names, numbers of arguments and what they are.
-const TABLE: [(&str, usize, Builtin); 16] = [
+const TABLE: [(&str, usize, Builtin); 19] = [
     ("true", 0, Builtin::True),
     ("fail", 0, Builtin::Fail),
     ("call", 1, Builtin::Call),
     ("=", 2, Builtin::Unify),
     ("\\=", 2, Builtin::Differ),
+    ("absent", 2, Builtin::Absent),
+    ("member", 2, Builtin::Member),
     ("\\+", 1, Builtin::Not),
     ("once", 1, Builtin::Once),
     ("fresh", 1, Builtin::Fresh),
     ("copy", 2, Builtin::Copy),
     ("replace", 4, Builtin::Replace),
+    ("substitute", 4, Builtin::Substitute),
     ("delay", 2, Builtin::Delay),
     ("negate", 1, Builtin::Negate),
     ("in", 3, Builtin::Domain),

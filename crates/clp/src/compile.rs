@@ -202,9 +202,6 @@ impl Compiler {
             keys,
             body: body.into(),
             variables: scope.variables(clause.head.span)?,
-            minimum: 0,
-            shallowest: 0,
-            grows: false,
         });
         let entry = &mut self.predicates[predicate.0 as usize];
         entry.clauses.push(id);
@@ -464,9 +461,6 @@ impl Compiler {
             keys: Box::new([0]),
             body: Box::new([goal]),
             variables: 1,
-            minimum: 0,
-            shallowest: 0,
-            grows: false,
         });
         let arities = self.functors.arities();
         let mut by_functor = vec![None; arities.len()];
@@ -499,6 +493,7 @@ impl Compiler {
             start,
             call,
             about: self.about,
+            plans: Default::default(),
         };
         analyse(&mut program);
         Ok(program)
@@ -506,18 +501,10 @@ impl Compiler {
 }
 
 fn plain(action: Action, arguments: Box<[Node]>) -> Goal {
-    Goal {
-        action,
-        arguments,
-        negated: None,
-        reaches: false,
-        later: 0,
-        later_minimum: 0,
-        minimum: 0,
-    }
+    Goal { action, arguments, negated: None }
 }
 
-/// The same word that the store computes for a term.
+/// A word for what stands at the top of a term; 0 for variables.
 pub(crate) fn key(node: &Node) -> u32 {
     match node {
         Node::First(_) | Node::Again(_) | Node::Any => 0,

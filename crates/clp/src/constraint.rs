@@ -30,6 +30,8 @@ pub(crate) enum Constraint {
     Sum { left: Term, right: Term, sum: Term },
     /// `left + gap ≤ right`.
     AtMost { left: Term, gap: i32, right: Term },
+    /// A name does not occur in a term.
+    Absent { name: Term, term: Term },
     /// A goal that runs when its variable is bound.
     Goal { variable: Term, goal: Term },
 }
@@ -143,6 +145,7 @@ impl Store {
             Constraint::Different { one, other, first, last } => {
                 self.check_different(index, one, other, first as usize..last as usize)
             }
+            Constraint::Absent { name, term } => self.check_absent(index, name, term),
             Constraint::Goal { variable, goal } => {
                 match self.view(variable) {
                     // It has only become another variable.
@@ -166,6 +169,9 @@ impl Store {
         other: Term,
         range: std::ops::Range<usize>,
     ) -> bool {
+        if let Some(differ) = self.differ_plainly(index, one, other, range.is_empty()) {
+            return differ;
+        }
         // What this unification wakes is of no interest: it is undone at once.
         let queue = std::mem::take(&mut self.constraints.queue);
         let fits = std::mem::take(&mut self.constraints.fits);
@@ -197,6 +203,71 @@ impl Store {
             self.wait(*address, index);
         }
         !unified || !watched.is_empty()
+    }
+
+    /// Two words without parts, or one and a variable, as most disequalities are.
+    fn differ_plainly(&mut self, index: u32, one: Term, other: Term, plain: bool) -> Option<bool> {
+        if !plain {
+            return None;
+        }
+        let (one, other) = (self.resolve(one), self.resolve(other));
+        match (self.view(one), self.view(other)) {
+            (View::Structure(..), View::Structure(..)) => None,
+            _ if one == other => Some(false),
+            (View::Variable(left), View::Variable(right)) => {
+                self.wait(left, index);
+                self.wait(right, index);
+                Some(true)
+            }
+            (View::Variable(address), View::Constant(_) | View::Integer(_))
+            | (View::Constant(_) | View::Integer(_), View::Variable(address)) => {
+                self.wait(address, index);
+                Some(true)
+            }
+            (View::Variable(_), _) | (_, View::Variable(_)) => None,
+            _ => Some(true),
+        }
+    }
+
+    /// A name is absent from a term if it is absent from all its parts; what is not known yet is
+    /// asked again when it is. Only the part that became known is looked at then.
+    fn check_absent(&mut self, index: u32, name: Term, term: Term) -> bool {
+        let name = self.resolve(name);
+        if let View::Variable(address) = self.view(name)
+            && !self.is_watched(address, index)
+        {
+            self.wait(address, index);
+        }
+        let mut open = std::mem::take(&mut self.open);
+        let absent = self.is_absent(name, term, &mut open);
+        if absent {
+            for address in open.drain(..) {
+                self.keep_out(address, name);
+            }
+        }
+        open.clear();
+        self.open = open;
+        absent
+    }
+
+    /// The variable will not become something that the name occurs in.
+    fn keep_out(&mut self, address: u32, name: Term) {
+        let variable = Store::at(address);
+        let mut link = self.attribute_of(address).chain;
+        while link != NONE {
+            let (found, next) = self.constraints.links[link as usize];
+            if let Constraint::Absent { name: known, term } =
+                self.constraints.constraints[found as usize]
+                && known == name
+                && self.resolve(term) == variable
+            {
+                return;
+            }
+            link = next;
+        }
+        let index = self.constraints.constraints.len() as u32;
+        self.constraints.constraints.push(Constraint::Absent { name, term: variable });
+        self.wait(address, index);
     }
 
     /// Puts a constraint on a variable's chain.

@@ -10,6 +10,7 @@ mod lexer;
 mod machine;
 mod parser;
 mod perform;
+mod plan;
 mod program;
 mod scope;
 mod search;

@@ -30,6 +30,12 @@ pub(crate) fn perform(machine: &mut Machine<'_>, builtin: Builtin) -> bool {
             machine.store.post_different(one, other, &[]);
             true
         }
+        Builtin::Absent => {
+            let (name, term) = (machine.argument(0), machine.argument(1));
+            machine.store.post(Constraint::Absent { name, term });
+            true
+        }
+        Builtin::Member => machine.member(machine.argument(0), machine.argument(1)),
         Builtin::Not => {
             let goal = machine.argument(0);
             matches!(machine.nested(goal, &mut |_| false), Ok(false))
@@ -56,6 +62,11 @@ pub(crate) fn perform(machine: &mut Machine<'_>, builtin: Builtin) -> bool {
             machine.store.unify(copy, to)
         }
         Builtin::Replace => replace(machine),
+        Builtin::Substitute => {
+            let [old, new, term, result] = [0, 1, 2, 3].map(|place| machine.argument(place));
+            let substituted = substituted(&mut machine.store, old, new, term);
+            machine.store.unify(substituted, result)
+        }
         Builtin::Delay => {
             let (term, goal) = (machine.argument(0), machine.argument(1));
             match machine.store.view(term) {
@@ -145,6 +156,19 @@ fn replaced(store: &mut Store, term: Term, name: Functor, elements: &[Term]) -> 
         arguments.push(new);
     }
     Some(if changed { store.structure(functor, &arguments) } else { term })
+}
+
+/// A term with another one in the place of each part that is the same as `old`.
+fn substituted(store: &mut Store, old: Term, new: Term, term: Term) -> Term {
+    if store.is_same(old, term) {
+        return new;
+    }
+    let View::Structure(functor, first) = store.view(term) else { return term };
+    let arguments: Vec<Term> = (0..store.constraints.arity(functor))
+        .map(|place| substituted(store, old, new, store.argument(first + place)))
+        .collect();
+    let same = arguments.iter().zip(first..).all(|(term, place)| *term == store.argument(place));
+    if same { term } else { store.structure(functor, &arguments) }
 }
 
 /// Constructive negation (Chan): the goal has these answers and no others, so the goal's variables

@@ -1,6 +1,9 @@
 //! Rules as the engine executes them: clauses with numbered variables, goals that know what they
 //! call, and what the analysis found out about sizes.
 
+use std::sync::OnceLock;
+
+use crate::plan::Plans;
 use crate::symbol::{Functor, Functors};
 use crate::tree::Pattern;
 
@@ -37,11 +40,14 @@ pub(crate) enum Builtin {
     Call,
     Unify,
     Differ,
+    Absent,
+    Member,
     Not,
     Once,
     Fresh,
     Copy,
     Replace,
+    Substitute,
     Delay,
     Negate,
     Domain,
@@ -73,13 +79,6 @@ pub(crate) struct Goal {
     pub(crate) action: Action,
     pub(crate) arguments: Box<[Node]>,
     pub(crate) negated: Option<Negated>,
-    /// Can it add to the size of the term?
-    pub(crate) reaches: bool,
-    /// How many goals behind it can, and what they add at least together.
-    pub(crate) later: u32,
-    pub(crate) later_minimum: u32,
-    /// What it adds at least.
-    pub(crate) minimum: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -88,16 +87,10 @@ pub(crate) struct Clause {
     pub(crate) weight: u32,
     pub(crate) cost: u32,
     pub(crate) head: Box<[Node]>,
-    /// For each argument the word of [`crate::term::Store::key`]; 0 if it is a variable.
+    /// For each argument a word that differs from functor to functor; 0 if it is a variable.
     pub(crate) keys: Box<[u32]>,
     pub(crate) body: Box<[Goal]>,
     pub(crate) variables: u16,
-    /// What it adds at least to the size.
-    pub(crate) minimum: u32,
-    /// How deep it is at least.
-    pub(crate) shallowest: u32,
-    /// Can it become as large as one wishes?
-    pub(crate) grows: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -150,6 +143,9 @@ pub struct Program {
     /// `call(G) :- G`, in whose terms delayed goals run.
     pub(crate) call: ClauseId,
     pub(crate) about: String,
+    /// What is known about calls, found out when it is asked for: without violated premises, and
+    /// with some.
+    pub(crate) plans: [OnceLock<Plans>; 2],
 }
 
 impl Program {
@@ -176,6 +172,11 @@ impl Program {
     /// The names of the rules, in the order of the files.
     pub fn rules(&self) -> impl Iterator<Item = &str> {
         self.clauses.iter().filter_map(|clause| clause.name.as_deref())
+    }
+
+    /// What is known about calls, if premises may be violated or not.
+    pub(crate) fn plans(&self, violated: bool) -> &Plans {
+        self.plans[usize::from(violated)].get_or_init(|| Plans::new(self, violated))
     }
 
     pub(crate) fn clause(&self, clause: ClauseId) -> &Clause {

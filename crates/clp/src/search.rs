@@ -44,7 +44,7 @@ impl Default for Wish {
             rarity: 8,
             steps: 20_000,
             failures: 400,
-            patience: 2,
+            patience: 4,
             attempts: 200,
         }
     }
@@ -95,6 +95,12 @@ fn slack(size: u32) -> u32 {
     size + size / 6 + 1
 }
 
+/// How deep goals that are not sized may stand below one that is, for a term of this size: lists of
+/// what is in scope are as long as the term is large.
+fn nesting(size: Option<u32>) -> u32 {
+    100 + size.unwrap_or(100)
+}
+
 impl<'p> Searcher<'p> {
     /// A searcher with one wish.
     pub fn new(program: &'p Program, wish: Wish) -> Self {
@@ -114,6 +120,7 @@ impl<'p> Searcher<'p> {
             first_fresh: 0,
             commits: true,
             patience: wish.patience,
+            nesting: nesting(wish.size),
         };
         Searcher { machine: Machine::new(program, mode), wish }
     }
@@ -128,6 +135,7 @@ impl<'p> Searcher<'p> {
         self.wish.size = Some(size);
         self.machine.mode.target = size;
         self.machine.mode.limit = slack(size);
+        self.machine.mode.nesting = nesting(Some(size));
     }
 
     /// Term `index` of `seed`; `None` when the search gave up.
@@ -181,7 +189,7 @@ impl<'p> Searcher<'p> {
         let saved = self.machine.mode.clone();
         let mode = &mut self.machine.mode;
         (mode.random, mode.target, mode.limit, mode.steps) = (false, 0, size, steps);
-        (mode.commits, mode.failures) = (false, u64::MAX);
+        (mode.commits, mode.failures, mode.nesting) = (false, u64::MAX, NEVER);
         self.machine.reset();
         let term = self.machine.store.variable();
         let mut found = self.machine.start(self.machine.program.start, &[term]);
@@ -205,7 +213,7 @@ impl<'p> Searcher<'p> {
         let saved = self.machine.mode.clone();
         let mode = &mut self.machine.mode;
         (mode.random, mode.target, mode.steps) = (false, 0, steps);
-        (mode.commits, mode.failures) = (false, u64::MAX);
+        (mode.commits, mode.failures, mode.nesting) = (false, u64::MAX, NEVER);
         (mode.depth, mode.limit) = (NEVER - 1, NEVER - 1);
         mode.first_fresh = tree.largest_integer() + 1;
         self.machine.reset();
@@ -247,7 +255,7 @@ impl<'p> Searcher<'p> {
         let saved = self.machine.mode.clone();
         let mode = &mut self.machine.mode;
         (mode.random, mode.violations, mode.target) = (true, 0, 0);
-        (mode.commits, mode.failures) = (false, u64::MAX);
+        (mode.commits, mode.failures, mode.nesting) = (false, u64::MAX, NEVER);
         (mode.depth, mode.limit, mode.first_fresh) = (NEVER - 1, NEVER - 1, fresh);
         self.machine.reset();
         let from = load(&mut self.machine.store, part, &mut Vec::new());

@@ -88,6 +88,8 @@ pub struct Store {
     pairs: Vec<(Term, Term)>,
     /// Terms that are still to be looked at; empty between calls.
     pending: Vec<Term>,
+    /// Variables that are still to be told something; empty between calls.
+    pub(crate) open: Vec<u32>,
 }
 
 impl Store {
@@ -185,15 +187,6 @@ impl Store {
         }
     }
 
-    /// A word that two terms share if they may be equal at the top; 0 for variables.
-    pub fn key(&self, term: Term) -> u32 {
-        match self.view(term) {
-            View::Variable(_) => 0,
-            View::Constant(functor) | View::Structure(functor, _) => functor.0 + 1,
-            View::Integer(value) => value as u32 | 1 << 31,
-        }
-    }
-
     /// The attribute of a variable, if it has one.
     pub(crate) fn attribute(&self, address: u32) -> Option<u32> {
         let word = self.cells[address as usize];
@@ -283,6 +276,41 @@ impl Store {
         true
     }
 
+    /// Can the two be equal, as far as a look at what is near the top says? Binds nothing.
+    pub(crate) fn may_unify(&self, one: Term, other: Term, levels: u32) -> bool {
+        let (one, other) = (self.resolve(one), self.resolve(other));
+        if one == other || one.tag() == REFERENCE || other.tag() == REFERENCE {
+            return true;
+        }
+        if one.tag() != STRUCTURE || other.tag() != STRUCTURE {
+            return false;
+        }
+        let (left, right) = (one.payload(), other.payload());
+        let functor = self.cells[left as usize];
+        if functor != self.cells[right as usize] {
+            return false;
+        }
+        let arity = self.constraints.arity(Functor(functor.0));
+        levels == 0
+            || (1..=arity).all(|place| {
+                let (one, other) = (self.argument(left + place), self.argument(right + place));
+                self.may_unify(one, other, levels - 1)
+            })
+    }
+
+    /// Are the two the same, variables included?
+    pub(crate) fn is_same(&self, one: Term, other: Term) -> bool {
+        match (self.view(one), self.view(other)) {
+            (View::Structure(left, first), View::Structure(right, second)) => {
+                left == right
+                    && (0..self.constraints.arity(left)).all(|place| {
+                        self.is_same(self.argument(first + place), self.argument(second + place))
+                    })
+            }
+            (left, right) => left == right,
+        }
+    }
+
     /// Does a variable occur in a term?
     pub fn occurs(&mut self, address: u32, term: Term) -> bool {
         self.pending.clear();
@@ -303,6 +331,32 @@ impl Store {
             }
         }
         false
+    }
+
+    /// Does a name, which is a word without parts, occur nowhere in a term? The term's unbound
+    /// variables are added to `open`.
+    pub(crate) fn is_absent(&mut self, name: Term, term: Term, open: &mut Vec<u32>) -> bool {
+        self.pending.clear();
+        self.pending.push(term);
+        while let Some(term) = self.pending.pop() {
+            let term = self.resolve(term);
+            if term == name {
+                return false;
+            }
+            match term.tag() {
+                REFERENCE => open.push(term.payload()),
+                STRUCTURE => {
+                    let address = term.payload();
+                    let arity = self.constraints.arity(Functor(self.cells[address as usize].0));
+                    for place in 1..=arity {
+                        let argument = self.argument(address + place);
+                        self.pending.push(argument);
+                    }
+                }
+                _ => {}
+            }
+        }
+        true
     }
 
     /// All unbound variables of a term, each once, in order.

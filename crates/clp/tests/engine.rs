@@ -130,6 +130,54 @@ fn parameters_are_replaced() {
 }
 
 #[test]
+fn elements_come_in_their_order() {
+    check(
+        "start p(X) shows X. p(X) :- member(f(X), [f(a), b, f(c), Y, f(d)]), Y = f(e).",
+        expect![[r#"
+            a
+            c
+            e
+            d
+            complete"#]],
+    );
+    check("start p(X) shows X. p(X) :- member(X, []).", expect!["complete"]);
+}
+
+#[test]
+fn a_name_stays_absent() {
+    // Names and terms may become known in any order.
+    check(
+        "start p(A, T) shows pair(A, T).
+         p(A, T) :- absent(A, T), q(T), r(A).
+         q(a). q(f(b)). q(f(g(c, X))) :- r(X).
+         r(a). r(b).",
+        expect![[r#"
+            pair(b,a)
+            pair(a,f(b))
+            pair(b,f(g(c,a)))
+            pair(a,f(g(c,b)))
+            complete"#]],
+    );
+    check("start p(A) shows A. p(A) :- absent(A, f(B)), A = B.", expect!["complete"]);
+    check(
+        "start p(T) shows T. p(T) :- absent(1, T), T = f(X, Y), X = Y, member(Y, [1, 2]).",
+        expect![[r#"
+            f(2,2)
+            complete"#]],
+    );
+}
+
+#[test]
+fn parts_are_substituted() {
+    check(
+        "start p(R) shows R. p(R) :- substitute(v(1), v(X), f(v(1), g(v(2), v(1)), 1), R), X = 7.",
+        expect![[r#"
+            f(v(7),g(v(2),v(7)),1)
+            complete"#]],
+    );
+}
+
+#[test]
 fn what_is_wrong_is_shown() {
     check(
         "start p(X) shows X.\np(X) :- q(X.\n",
@@ -143,14 +191,14 @@ fn what_is_wrong_is_shown() {
         "#]],
     );
     check(
-        "start p(X) shows X.\np(X) :- member(X, [a]).\nmembr(X, [X|_]).\n",
+        "start p(X) shows X.\np(X) :- chosen(X, [a]).\nchosn(X, [X|_]).\n",
         expect![[r#"
-            error: no rule has the head `member/2`
+            error: no rule has the head `chosen/2`
               --> test.rules:2:9
                |
-             2 | p(X) :- member(X, [a]).
+             2 | p(X) :- chosen(X, [a]).
                |         ^^^^^^^^^^^^^^
-               = hint: did you mean `membr`?
+               = hint: did you mean `chosn`?
         "#]],
     );
     check(

@@ -10,6 +10,7 @@ mod oracle;
 mod recipe;
 mod reduce;
 mod rules;
+mod shrink;
 pub mod system_f;
 
 pub use campaign::{Campaign, Counters};

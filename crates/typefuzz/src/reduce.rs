@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use strait_clp::{Acceptance, Functors, Program, Searcher, Tree, Wish, everywhere};
+use strait_clp::{Acceptance, Program, Searcher, Tree, Wish};
 use strait_findings::attach;
 
 use crate::discover::standalone;
@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::exhibit::{Exhibit, REDUCED, REDUCED_REWRITTEN};
 use crate::judge::Fault;
 use crate::rules;
+use crate::shrink::smaller;
 
 /// Steps for the rules to decide about a candidate.
 const STEPS: u64 = 400_000;
@@ -76,7 +77,11 @@ impl Reducer<'_> {
         let mut refused: HashSet<Tree> = HashSet::new();
         'smaller: while !over() {
             let mut candidates = smaller(&program, &tree);
-            candidates.retain(|candidate| !refused.contains(candidate));
+            // What is as large has to be shorter to read.
+            let measure = |tree: &Tree| (tree.size(), program.print(tree).len());
+            let present = measure(&tree);
+            candidates
+                .retain(|candidate| !refused.contains(candidate) && measure(candidate) < present);
             // Those that leave out most come first.
             candidates.sort_by_key(Tree::size);
             candidates.dedup();
@@ -185,57 +190,6 @@ impl<'p, 'e> Judge<'p, 'e> {
             }
         }
         pairs
-    }
-}
-
-/// Smaller terms: a list without one of its elements, a part in the place of the whole, something
-/// simple in the place of a part.
-fn smaller(program: &Program, tree: &Tree) -> Vec<Tree> {
-    let simple: Vec<Tree> = [
-        "t(unit,[])",
-        "lit(t(unit,[]),0)",
-        "[]",
-        "no",
-        "none",
-        "any",
-        "[bound(param(0),tr(0,[]))]",
-    ]
-    .iter()
-    .filter_map(|text| Tree::parse(program, text).ok())
-    .collect();
-    let mut candidates = Vec::new();
-    let mut collect = |changed: Tree| candidates.push(changed);
-    everywhere(tree, &mut |part| without_first(part), &mut collect);
-    for choice in &simple {
-        everywhere(
-            tree,
-            &mut |part| (part.size() > choice.size() && !is_cons(part)).then(|| choice.clone()),
-            &mut collect,
-        );
-    }
-    // A part takes the place of what it is a part of.
-    for place in 0..6 {
-        everywhere(tree, &mut |part| child(part, place), &mut collect);
-    }
-    candidates
-}
-
-fn is_cons(tree: &Tree) -> bool {
-    matches!(tree, Tree::Node(Functors::CONS, _))
-}
-
-fn without_first(part: &Tree) -> Option<Tree> {
-    match part {
-        Tree::Node(Functors::CONS, arguments) => Some(arguments[1].clone()),
-        _ => None,
-    }
-}
-
-fn child(part: &Tree, place: usize) -> Option<Tree> {
-    match part {
-        Tree::Node(Functors::CONS, _) => None,
-        Tree::Node(_, arguments) => arguments.get(place).filter(|child| child.size() > 1).cloned(),
-        _ => None,
     }
 }
 

@@ -8,6 +8,7 @@
     reason = "tidy: starts a process because a test binary cannot be the supervisor that the oracles run below"
 )]
 
+use std::collections::BTreeMap;
 use std::process::Command;
 
 use strait_clp::{Acceptance, Searcher, Wish};
@@ -99,6 +100,49 @@ fn programs_with_a_violated_premise_are_rejected() {
         .collect();
     assert!(programs.len() > 60, "{}", programs.len());
     assert!(accepted.len() * 50 <= programs.len(), "seed {}: {accepted:#?}\n{messages}", seed());
+}
+
+#[test]
+fn every_rewrite_changes_programs_and_keeps_them_well_typed() {
+    let mut rewritten: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (feature, _) in FEATURES {
+        let (_, system, cases) = cases(Mode::Precision, feature, 50);
+        let mut searcher = Searcher::new(&system.program, Wish::default());
+        let mut names: Vec<&str> = system.program.rewrites().collect();
+        names.dedup();
+        for (case, name) in
+            cases.iter().flat_map(|case| names.iter().map(move |name| (case, *name)))
+        {
+            let before = system.program.print(&case.tree);
+            let of_name = rewritten.entry(name.to_owned()).or_default();
+            if of_name.len() < 25 {
+                let results = searcher.rewritings(&case.tree, name, seed(), case.index);
+                let texts = results.iter().map(|tree| system.program.print(tree));
+                of_name.extend(texts.filter(|text| *text != before).take(1));
+            }
+        }
+    }
+    let seldom: Vec<(&String, usize)> = rewritten
+        .iter()
+        .map(|(name, programs)| (name, programs.len()))
+        .filter(|(_, count)| *count < 3)
+        .collect();
+    assert!(seldom.is_empty(), "seed {}: {seldom:?}", seed());
+    // What one solver says about these two is what consistency is about.
+    let disputed = ["redundant_projection", "implied_static"];
+    let undisputed = rewritten.iter().filter(|(name, _)| !disputed.contains(&name.as_str()));
+    let programs: Vec<(&String, &String)> = undisputed
+        .flat_map(|(name, programs)| programs.iter().map(move |program| (name, program)))
+        .collect();
+    let texts: Vec<String> = programs.iter().map(|(_, program)| (*program).clone()).collect();
+    let (rejected, messages) = rejected(&texts);
+    let faulty: Vec<&(&String, &String)> = programs
+        .iter()
+        .zip(&rejected)
+        .filter(|(_, rejected)| **rejected)
+        .map(|(program, _)| program)
+        .collect();
+    assert!(faulty.is_empty(), "seed {}: {faulty:#?}\n{messages}", seed());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Searches within the search: for `\+`, `once` and negation; and goals that are terms.
 
-use super::{Allowance, ChoiceKind, DONE, Found, Machine, Registers};
-use crate::program::NEVER;
+use super::limits::Allowance;
+use super::{ChoiceKind, DONE, Found, Machine, Registers};
 use crate::term::{Term, View};
 
 /// How deep they may be nested.
@@ -24,10 +24,7 @@ impl Machine<'_> {
             self.arguments.push(argument);
         }
         match self.program.predicate_of(functor) {
-            Some(predicate) => {
-                let allowance = Allowance { depth: NEVER, target: 0, limit: NEVER };
-                self.call(predicate, allowance)
-            }
+            Some(predicate) => self.call(predicate, Allowance::ALL),
             None => {
                 let name = self.program.functors.name(functor);
                 let builtin = crate::builtin::find(name, self.arguments.len());

@@ -1,8 +1,9 @@
 //! Turning back: to the last place with something left to try, unless the part it belongs to is given
 //! up as a whole.
 
-use super::{Allowance, Choice, ChoiceKind, Guard, Machine, UNGUARDED};
-use crate::program::{ClauseId, PredicateId};
+use super::limits::{Allowance, UNGUARDED};
+use super::{Choice, ChoiceKind, Machine};
+use crate::program::Predicate;
 use crate::term::{Store, Term, View};
 
 impl Machine<'_> {
@@ -33,19 +34,6 @@ impl Machine<'_> {
         false
     }
 
-    /// Gives a guarded goal up as a whole if the search has turned back too often within it.
-    fn is_hopeless(&mut self, guard: u32, base: usize) -> bool {
-        let Some(Guard { kept, begun, allowed, .. }) = self.guards.get(guard as usize).copied()
-        else {
-            return false;
-        };
-        let hopeless = self.failures - begun > allowed && kept as usize >= base;
-        if hopeless {
-            self.commit(kept as usize);
-        }
-        hopeless
-    }
-
     fn restore(&mut self, choice: &Choice) {
         self.store.undo(&choice.mark);
         self.registers = choice.registers;
@@ -65,20 +53,29 @@ impl Machine<'_> {
                 self.saved.truncate(saved + arity);
                 self.arguments.clear();
                 self.arguments.extend_from_slice(&self.saved[saved..]);
-                let guarded = self.program.predicate(predicate).is_sized
-                    && self.mode.commits
-                    && self.nested == 0;
+                let predicate = self.program.predicate(predicate);
                 // The choice was made when its goal had just got its guard.
+                let guarded = self.is_guarded(predicate);
                 let guard = if guarded { choice.registers.guard } else { UNGUARDED };
-                let clause = self.choose_again(predicate, &allowance, first, saved);
-                self.enter(clause, &allowance, guard)
+                let candidate = self.choose_again(predicate, &allowance, first, saved);
+                self.nesting = choice.nesting;
+                self.enter(candidate, &allowance, guard)
             }
             ChoiceKind::Premise { violated } => {
                 self.choices.pop();
                 let frame = self.frames[self.registers.frame as usize];
                 let program = self.program;
-                let goal = &program.clause(frame.clause).body[self.registers.next as usize];
+                let clause = program.clause(self.plans.candidate(frame.candidate).clause);
+                let goal = &clause.body[self.registers.next as usize];
                 self.take_premise(goal, &frame, violated)
+            }
+            ChoiceKind::Member { sought } => {
+                let first = choice.saved as usize;
+                let element = self.take_element(first);
+                if self.saved.len() == first {
+                    self.choices.pop();
+                }
+                self.store.unify(sought, element) && self.settle()
             }
             ChoiceKind::Label { address, first, tried } => {
                 self.choices.pop();
@@ -98,17 +95,17 @@ impl Machine<'_> {
     /// its clauses stand at the end.
     fn choose_again(
         &mut self,
-        predicate: PredicateId,
+        predicate: &Predicate,
         allowance: &Allowance,
         first: usize,
         saved: usize,
-    ) -> ClauseId {
-        let clause = self.choose(predicate, allowance, first);
+    ) -> u32 {
+        let candidate = self.choose(predicate, allowance, first);
         if self.untried.len() == first {
             self.choices.pop();
             self.saved.truncate(saved);
         }
-        clause
+        candidate
     }
 
     /// Chooses a value for an integer.
