@@ -332,18 +332,47 @@ pub fn merge(builder: &mut Builder<'_>, draft: &mut Draft) -> Option<()> {
     body.statements.retain(
         |statement| !matches!(&statement.kind, StmtKind::NewChannel { var, .. } if *var == merged),
     );
+    let names = names_of(body, kept);
     let mut fits = true;
     walk::for_each_statement(body, &mut |statement| {
         if let StmtKind::Select { cases, .. } = &statement.kind {
-            fits &= select_fits(builder.capabilities, cases, kept);
+            fits &= select_fits(builder.capabilities, cases, &names);
         }
     });
     fits.then_some(())
 }
 
-/// Can the target take a select with these cases on one channel?
-fn select_fits(capabilities: &Capabilities, cases: &[Case], channel: VarId) -> bool {
-    let on_channel = |expression: &Expr| as_variable(expression) == Some(channel);
+/// A channel's own name, and those under which processes receive it from other channels. Those other
+/// channels go by one name: X-HANDOFF hands over channels of plain messages alone.
+fn names_of(body: &Block, channel: VarId) -> Vec<VarId> {
+    let mut names = vec![channel];
+    let mut carriers: Vec<VarId> = Vec::new();
+    loop {
+        let known = (names.len(), carriers.len());
+        walk::for_each_statement(body, &mut |statement| match &statement.kind {
+            StmtKind::Put { channel, value } => {
+                let is_sent = as_variable(value).is_some_and(|value| names.contains(&value));
+                let carrier = as_variable(channel).filter(|one| is_sent && !carriers.contains(one));
+                carriers.extend(carrier);
+            }
+            StmtKind::Get { channel, value: Some(value), .. } => {
+                let is_carrier = as_variable(channel).is_some_and(|one| carriers.contains(&one));
+                if is_carrier && !names.contains(value) {
+                    names.push(*value);
+                }
+            }
+            _ => {}
+        });
+        if known == (names.len(), carriers.len()) {
+            return names;
+        }
+    }
+}
+
+/// Can the target take a select with these cases on one channel, whatever it is called?
+fn select_fits(capabilities: &Capabilities, cases: &[Case], names: &[VarId]) -> bool {
+    let on_channel =
+        |expression: &Expr| as_variable(expression).is_some_and(|one| names.contains(&one));
     let (mut puts, mut gets) = (0, 0);
     for case in cases {
         match &case.op {
@@ -354,4 +383,31 @@ fn select_fits(capabilities: &Capabilities, cases: &[Case], channel: VarId) -> b
     }
     (capabilities.same_channel_twice || (puts < 2 && gets < 2))
         && (capabilities.put_and_get_in_select || puts == 0 || gets == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_channel_that_was_handed_over_is_still_the_same_channel() {
+        let text = "main {
+            chan c: int[1]; chan d: int[1]; chan e: chan int; chan f: chan int
+            spawn { x = get e; put f x; select { get x {} put c 3 {} } }
+            put e c; y = get f; get y; get d
+        }";
+        let program = strait_calculus::parse(text).expect("it is a program");
+        let main = &program.functions[program.main];
+        let names = |wanted: &str| -> Vec<String> {
+            let (var, _) = main
+                .variables
+                .iter_enumerated()
+                .find(|(_, variable)| variable.name == wanted)
+                .expect("it is declared");
+            let found = names_of(&main.body, var);
+            found.iter().map(|var| main.variables[*var].name.to_string()).collect()
+        };
+        assert_eq!(names("c"), ["c", "x", "y"]);
+        assert_eq!(names("d"), ["d"]);
+    }
 }
