@@ -1,6 +1,7 @@
 //! The checkout that the chores work on, and the programs they start in it.
 
 use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -99,7 +100,11 @@ impl Workspace {
     /// this checkout, which is built first.
     pub fn strait(&self, arguments: &[&str]) -> Result<String, String> {
         let mut command = match std::env::var_os("STRAIT_BIN") {
-            Some(binary) => self.command(self.root.join(binary).into_os_string()),
+            Some(binary) => {
+                let mut command = self.command(self.root.join(binary).into_os_string());
+                command.arg0("strait");
+                command
+            }
             None => {
                 let mut command = self.command(cargo());
                 command.args(["run", "--quiet", "--package", "strait-cli", "--"]);
