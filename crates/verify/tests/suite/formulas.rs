@@ -14,7 +14,7 @@ use strait_verify::{
 use crate::random::Dice;
 
 /// The labels of random graphs.
-fn labels() -> Vec<Label> {
+pub fn labels() -> Vec<Label> {
     let label = |kind, names: &[&str]| Label {
         kind: Some(kind),
         names: names.iter().map(|name| (*name).to_owned()).collect(),
@@ -27,7 +27,7 @@ fn labels() -> Vec<Label> {
     ]
 }
 
-fn random_lts(dice: &mut Dice) -> Lts<'static> {
+pub fn random_lts(dice: &mut Dice) -> Lts<'static> {
     let states = 1 + dice.below(7) as u32;
     let (mut offsets, mut labels, mut targets) = (vec![0], Vec::new(), Vec::new());
     for _ in 0..states {
@@ -40,7 +40,7 @@ fn random_lts(dice: &mut Dice) -> Lts<'static> {
     Lts { offsets: Cow::Owned(offsets), labels: Cow::Owned(labels), targets: Cow::Owned(targets) }
 }
 
-fn random_formula(dice: &mut Dice, depth: u32, scope: &mut Vec<String>) -> String {
+pub fn random_formula(dice: &mut Dice, depth: u32, scope: &mut Vec<String>) -> String {
     if depth == 0 {
         return match (dice.below(3), scope.is_empty()) {
             (0, _) | (1, true) => dice.pick(&["true", "false"]).into(),

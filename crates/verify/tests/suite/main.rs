@@ -2,6 +2,8 @@
 
 mod definitions;
 mod formulas;
+#[cfg(feature = "merc")]
+mod merc;
 mod mutants;
 mod random;
 mod reductions;
