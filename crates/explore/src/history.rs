@@ -37,13 +37,21 @@ struct Entry {
     last_write: u32,
 }
 
-/// Clocks are multiples of this long, and handled in pieces of this length.
+/// Clocks are made of pieces of this length.
 const LANES: usize = 4;
+
+/// A piece of a clock.
+pub(crate) type Piece = [u32; LANES];
+
+/// What a clock says about a thread.
+#[inline]
+fn about(clock: &[Piece], thread: usize) -> u32 {
+    clock[thread / LANES][thread % LANES]
+}
 
 /// Adds what the other clock knows.
 #[inline]
-fn join(clock: &mut [u32], other: &[u32]) {
-    let (clock, other) = (clock.as_chunks_mut::<LANES>().0, other.as_chunks::<LANES>().0);
+fn join(clock: &mut [Piece], other: &[Piece]) {
     for (known, more) in clock.iter_mut().zip(other) {
         for lane in 0..LANES {
             known[lane] = known[lane].max(more[lane]);
@@ -51,19 +59,26 @@ fn join(clock: &mut [u32], other: &[u32]) {
     }
 }
 
+/// Keeps the lesser of both for each thread.
+#[inline]
+fn meet(least: &mut Piece, known: &Piece) {
+    for lane in 0..LANES {
+        least[lane] = least[lane].min(known[lane]);
+    }
+}
+
 /// An execution, which grows and is taken back.
 #[derive(Default)]
 pub(crate) struct History {
     pub(crate) events: Vec<Event>,
-    /// `stride` numbers an event: how many events of each thread happen before or are the event.
-    clocks: Vec<u32>,
-    stride: usize,
+    /// `width` pieces an event: how many events of each thread happen before or are the event. While
+    /// a step is examined, its clock is at the end.
+    clocks: Vec<Piece>,
+    width: usize,
     /// For each event in turn the events that it could have come before.
     races: Vec<u32>,
     by_thread: Vec<Vec<u32>>,
     by_object: Vec<Vec<Entry>>,
-    /// The clock of the step under examination.
-    clock: Vec<u32>,
     candidates: Vec<u32>,
 }
 
@@ -76,7 +91,21 @@ impl History {
     #[inline]
     pub(crate) fn before(&self, earlier: usize, later: usize) -> bool {
         let event = &self.events[earlier];
-        self.clocks[later * self.stride + event.step.pick.thread.0 as usize] > event.index
+        about(&self.clocks[later * self.width..], event.step.pick.thread.0 as usize) > event.index
+    }
+
+    /// Visits the later events that do not happen after this one, in their order.
+    #[inline]
+    pub(crate) fn visit_independent<'h>(&'h self, event: usize, mut visit: impl FnMut(&'h Event)) {
+        let Event { step, index, .. } = &self.events[event];
+        let (thread, start) = (step.pick.thread.0 as usize, event + 1);
+        let (piece, lane) = (thread / LANES, thread % LANES);
+        let known = self.clocks[start * self.width..].iter().skip(piece).step_by(self.width);
+        for (later, known) in self.events[start..].iter().zip(known) {
+            if known[lane] <= *index {
+                visit(later);
+            }
+        }
     }
 
     /// Takes up the next event. `open` gives the open gates of an object before it.
@@ -89,8 +118,8 @@ impl History {
         self.find_races(next.accesses, &open);
         let index = self.by_thread[thread].len() as u32;
         self.by_thread[thread].push(position);
-        self.clock[thread] = index + 1;
-        self.clocks.extend_from_slice(&self.clock);
+        let own = position as usize * self.width + thread / LANES;
+        self.clocks[own][thread % LANES] = index + 1;
         for access in next.accesses {
             let object = access.object as usize;
             if self.by_object.len() <= object {
@@ -130,6 +159,7 @@ impl History {
         self.begin(pick.thread.0 as usize, next.causes);
         let start = self.races.len();
         self.find_races(next.accesses, &open);
+        self.clocks.truncate(self.events.len() * self.width);
         self.races.drain(start..).collect()
     }
 
@@ -143,41 +173,44 @@ impl History {
                 self.by_object[access.object as usize].pop();
             }
         }
-        self.clocks.truncate(length * self.stride);
+        self.clocks.truncate(length * self.width);
     }
 
     /// For each thread the least that the clocks of the events from here on say about it.
-    pub(crate) fn least_from(&self, start: usize, least: &mut Vec<u32>) {
-        least.resize(self.stride, 0);
-        least.fill(u32::MAX);
-        let least = least.as_chunks_mut::<LANES>().0;
-        let mut clocks = self.clocks[start * self.stride..].as_chunks::<LANES>().0.iter();
+    #[inline]
+    pub(crate) fn least_from(&self, start: usize, least: &mut Vec<Piece>) {
+        let mut clocks = self.clocks[start * self.width..].iter();
+        least.clear();
+        if self.width == 1 {
+            let mut only = [u32::MAX; LANES];
+            clocks.for_each(|known| meet(&mut only, known));
+            return least.push(only);
+        }
+        least.resize(self.width, [u32::MAX; LANES]);
         while clocks.len() > 0 {
             for (least, known) in least.iter_mut().zip(clocks.by_ref()) {
-                for lane in 0..LANES {
-                    least[lane] = least[lane].min(known[lane]);
-                }
+                meet(least, known);
             }
         }
     }
 
     /// Do all events that `least` was made from happen after this event?
-    pub(crate) fn all_after(&self, event: usize, least: &[u32]) -> bool {
+    #[inline]
+    pub(crate) fn all_after(&self, event: usize, least: &[Piece]) -> bool {
         let event = &self.events[event];
-        least.get(event.step.pick.thread.0 as usize).is_some_and(|&known| known > event.index)
+        about(least, event.step.pick.thread.0 as usize) > event.index
     }
 
-    /// Sets the clock to what happens before a step of the thread in any case.
+    /// Begins a clock with what happens before a step of the thread in any case.
+    #[inline]
     fn begin(&mut self, thread: usize, causes: &[EventId]) {
-        if thread >= self.stride {
+        if thread >= self.by_thread.len() {
             self.widen(thread + 1);
         }
-        match self.by_thread[thread].last() {
-            Some(&last) => {
-                let start = last as usize * self.stride;
-                self.clock.copy_from_slice(&self.clocks[start..start + self.stride]);
-            }
-            None => self.clock.fill(0),
+        let before = self.by_thread[thread].last().map(|&last| last as usize * self.width);
+        for piece in 0..self.width {
+            let piece = before.map_or([0; LANES], |start| self.clocks[start + piece]);
+            self.clocks.push(piece);
         }
         for cause in causes.iter().filter(|cause| cause.thread.0 as usize != thread) {
             let events = self.by_thread.get(cause.thread.0 as usize);
@@ -187,30 +220,30 @@ impl History {
         }
     }
 
+    /// Adds what the event knows to the clock of the step under examination.
     #[inline]
     fn join(&mut self, position: u32) {
-        let start = position as usize * self.stride;
-        join(&mut self.clock, &self.clocks[start..start + self.stride]);
+        let (known, clock) = self.clocks.split_at_mut(self.events.len() * self.width);
+        join(clock, &known[position as usize * self.width..]);
     }
 
+    /// Does the step under examination happen after the event in any case?
     #[inline]
     fn is_known(&self, position: u32) -> bool {
-        let event = &self.events[position as usize];
-        self.clock[event.step.pick.thread.0 as usize] > event.index
+        self.before(position as usize, self.events.len())
     }
 
     /// Makes room for more threads in every clock.
     fn widen(&mut self, threads: usize) {
-        let stride = threads.next_power_of_two().max(LANES);
-        let mut clocks = Vec::with_capacity(self.events.len() * stride);
-        for clock in self.clocks.chunks_exact(self.stride.max(1)) {
+        let width = threads.next_power_of_two().div_ceil(LANES);
+        let mut clocks = Vec::with_capacity(self.events.len() * width);
+        for clock in self.clocks.chunks_exact(self.width.max(1)) {
             clocks.extend_from_slice(clock);
-            clocks.resize(clocks.len() + stride - self.stride, 0);
+            clocks.resize(clocks.len() + width - self.width, [0; LANES]);
         }
         self.clocks = clocks;
-        self.stride = stride;
-        self.clock.resize(stride, 0);
-        self.by_thread.resize_with(stride, Vec::new);
+        self.width = width;
+        self.by_thread.resize_with(width * LANES, Vec::new);
     }
 
     /// Appends the races of a step whose clock was begun, and completes the clock.
@@ -261,9 +294,9 @@ impl History {
         let mut rest = &entries[..];
         while let [earlier @ .., entry] = rest {
             if (access.write | entry.write) && !self.is_known(entry.position) {
-                let start = entry.position as usize * self.stride;
+                let (known, clock) = self.clocks.split_at_mut(self.events.len() * self.width);
                 self.races.push(entry.position);
-                join(&mut self.clock, &self.clocks[start..start + self.stride]);
+                join(clock, &known[entry.position as usize * self.width..]);
             }
             if entry.write {
                 // Whatever came before happens before this.

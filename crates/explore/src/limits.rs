@@ -35,6 +35,7 @@ pub(crate) struct Meter {
 
 impl Meter {
     /// Is this execution too long to go on? Remembers it.
+    #[inline]
     pub(crate) fn cuts(&mut self, limits: &Limits<'_>, length: usize) -> bool {
         let cut = limits.length.filter(|&limit| length >= limit);
         self.length = self.length.or(cut);
@@ -42,6 +43,7 @@ impl Meter {
     }
 
     /// Tells the progress of a search and whether it has to stop although there is more to do.
+    #[inline]
     pub(crate) fn stops(&mut self, limits: &Limits<'_>, executions: u64) -> bool {
         if let Some(limit) = limits.executions.filter(|&limit| executions >= limit) {
             self.executions = Some(limit);
@@ -51,6 +53,7 @@ impl Meter {
     }
 
     /// Is so much remembered that the search has to stop?
+    #[inline]
     pub(crate) fn fills(&mut self, limits: &Limits<'_>, bytes: usize) -> bool {
         let full = limits.memory.filter(|&limit| bytes > limit);
         self.memory = self.memory.or(full);
@@ -58,6 +61,7 @@ impl Meter {
     }
 
     /// Has somebody asked to stop?
+    #[inline]
     pub(crate) fn interrupted(&mut self, limits: &Limits<'_>) -> bool {
         let stop = limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
         self.interrupted |= stop;

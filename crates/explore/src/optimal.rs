@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use crate::crew::Prefix;
 use crate::forest::{Forest, Initial, Place, Sequence, weak_initial};
-use crate::history::History;
+use crate::history::{History, Piece};
 use crate::limits::{Limits, Meter};
 use crate::report::{Found, Report};
 use crate::system::ThreadId;
@@ -98,7 +98,7 @@ pub(crate) struct Search<'s, S: Threaded> {
     pub(crate) report: Report<S::Outcome, Pick>,
     seen: FxHashMap<S::Outcome, ()>,
     outcome_bytes: usize,
-    least: Vec<u32>,
+    least: Vec<Piece>,
 }
 
 impl<'s, S: Threaded> Search<'s, S> {
@@ -340,11 +340,7 @@ impl<'s, S: Threaded> Search<'s, S> {
     fn plan(&mut self, overtaken: usize, step: &Step) {
         let history = &self.history;
         let mut sequence = Sequence::new();
-        for later in overtaken + 1..history.len() {
-            if !history.before(overtaken, later) {
-                sequence.push(&history.events[later].step);
-            }
-        }
+        history.visit_independent(overtaken, |later| sequence.push(&later.step));
         sequence.push(step);
         if overtaken < self.prefix.len() {
             let own = history.events[overtaken].step.pick;
