@@ -5,107 +5,34 @@
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 #![allow(clippy::unwrap_used, reason = "a bench that gets nothing should stop")]
 
+#[macro_use]
+mod common;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering as Real};
 
-/// Nanoseconds that this process has computed.
-fn cpu() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
-    text.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or_else(|| {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        now.map_or(0, |now| now.as_nanos() as u64)
-    })
-}
-
-/// The programs, written once for each library: only the imports differ.
-macro_rules! programs {
-    ($library:ident) => {
-        pub fn lost(threads: usize) {
-            let counter = Arc::new(AtomicUsize::new(0));
-            let start = |_| {
-                let counter = counter.clone();
-                thread::spawn(move || {
-                    let value = counter.load(Ordering::SeqCst);
-                    counter.store(value + 1, Ordering::SeqCst);
-                })
-            };
-            let handles: Vec<_> = (0..threads).map(start).collect();
-            handles.into_iter().for_each(|handle| handle.join().unwrap());
-        }
-
-        pub fn store_buffering(_: usize) {
-            let shared = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
-            let theirs = shared.clone();
-            let other = thread::spawn(move || {
-                theirs.0.store(1, Ordering::SeqCst);
-                theirs.1.load(Ordering::SeqCst)
-            });
-            let theirs = shared.clone();
-            let another = thread::spawn(move || {
-                theirs.1.store(1, Ordering::SeqCst);
-                theirs.0.load(Ordering::SeqCst)
-            });
-            other.join().unwrap();
-            another.join().unwrap();
-        }
-
-        pub fn indep(threads: usize) {
-            let all: Arc<Vec<AtomicUsize>> =
-                Arc::new((0..threads).map(|_| AtomicUsize::new(0)).collect());
-            let start = |index: usize| {
-                let all = all.clone();
-                thread::spawn(move || {
-                    let value = all[index].load(Ordering::SeqCst);
-                    all[index].store(value + 1, Ordering::SeqCst);
-                })
-            };
-            let handles: Vec<_> = (0..threads).map(start).collect();
-            handles.into_iter().for_each(|handle| handle.join().unwrap());
-        }
-
-        pub fn philosophers(count: usize) {
-            let forks: Arc<Vec<Mutex<()>>> = Arc::new((0..count).map(|_| Mutex::new(())).collect());
-            let sit = |seat: usize| {
-                let forks = forks.clone();
-                thread::spawn(move || {
-                    let other = (seat + 1) % forks.len();
-                    let _first = forks[seat.min(other)].lock().unwrap();
-                    let _second = forks[seat.max(other)].lock().unwrap();
-                })
-            };
-            let all: Vec<_> = (0..count).map(sit).collect();
-            all.into_iter().for_each(|philosopher| philosopher.join().unwrap());
-        }
-    };
-}
+use common::{Measured, cpu, show};
 
 mod ours {
     use std::sync::Arc;
     use strait::sync::Mutex;
     use strait::sync::atomic::{AtomicUsize, Ordering};
     use strait::thread;
-    programs!(strait);
+    programs!(lock.unwrap());
 }
 
 mod loomed {
     use loom::sync::atomic::{AtomicUsize, Ordering};
     use loom::sync::{Arc, Mutex};
     use loom::thread;
-    programs!(loom);
+    programs!(lock.unwrap());
 }
 
 mod shuttled {
     use shuttle::sync::atomic::{AtomicUsize, Ordering};
     use shuttle::sync::{Arc, Mutex};
     use shuttle::thread;
-    programs!(shuttle);
-}
-
-/// Executions and nanoseconds of one search; executions may be limited.
-struct Measured {
-    executions: u64,
-    nanoseconds: u64,
-    complete: bool,
+    programs!(lock.unwrap());
 }
 
 fn ours(program: fn(usize), size: usize, _: u64) -> Measured {
@@ -146,16 +73,6 @@ fn shuttled(program: fn(usize), size: usize, limit: u64) -> Measured {
     let nanoseconds = cpu() - start;
     let executions = count.load(Real::Relaxed);
     Measured { executions, nanoseconds, complete: executions < limit }
-}
-
-fn show(measured: &Measured) -> String {
-    let more = if measured.complete { "" } else { ">" };
-    if measured.nanoseconds < 50_000_000 {
-        // Too short for the clock, which goes by milliseconds.
-        return format!("{more}{}", measured.executions);
-    }
-    let rate = measured.executions as f64 * 1e9 / measured.nanoseconds as f64;
-    format!("{more}{} at {rate:.0}/s", measured.executions)
 }
 
 /// The rate of searching a program again and again for a while.
@@ -328,9 +245,11 @@ fn main() {
         growth();
         return cores();
     }
-    if std::env::args().any(|argument| argument == "--count") {
-        // For a profiler that counts instructions.
-        println!("lost(3): {} executions", (0..500).map(|_| ours_lost()).sum::<u64>());
+    if let Some(position) = std::env::args().position(|argument| argument == "--count") {
+        // For a profiler: so many searches, or 500.
+        let searches = std::env::args().nth(position + 1).and_then(|text| text.parse().ok());
+        let searches: u64 = searches.unwrap_or(500);
+        println!("lost(3): {} executions", (0..searches).map(|_| ours_lost()).sum::<u64>());
         return;
     }
     // Under `cargo test` nobody reads figures, and peers print every failure they look for.

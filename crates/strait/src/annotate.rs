@@ -31,6 +31,7 @@ macro_rules! shared {
 
 shared! {
     [T] crate::mvar::MVar<T>;
+    [T] crate::stm::TVar<T>;
     [T] crate::cref::CRef<T>;
     [T: ?Sized] crate::sync::Mutex<T>;
     [T: ?Sized] crate::sync::RwLock<T>;
@@ -66,8 +67,8 @@ pub fn label(shared: &impl Shared, name: &str) {
     }
 }
 
-/// From now on the condition must hold after every step. It may read atomics, `CRef`s and full
-/// `MVar`s; reading them there is no step, and sees what is committed.
+/// From now on the condition must hold after every step. It may read atomics, `CRef`s, full
+/// `MVar`s and `TVar`s; reading them there is no step, and sees what is committed.
 pub fn invariant(name: &str, holds: impl Fn() -> bool + 'static) {
     if under_test() {
         crate::rt::invariant::register(name, holds);

@@ -268,7 +268,12 @@ impl Builder {
         let script: Script = script.parse()?;
         let mut tested = Tested::new(program, script.model, script.features, place);
         tested.parallelism = self.parallelism;
-        let again = replay(&tested, &script.schedule)?;
+        let mut again = replay(&tested, &script.schedule)?;
+        // Once more if that has shown what transactions touch: the trace is to name it.
+        if let Some(more) = tested.knowing_transactions() {
+            again = replay(&more, &script.schedule)?;
+            tested = more;
+        }
         let outcome = again.outcomes.into_iter().next().ok_or(ScriptError::Empty)?;
         Ok((outcome, trace_of(&tested, &again.trace)))
     }
@@ -386,18 +391,17 @@ impl Builder {
         tested.parallelism = self.parallelism;
         let mut builder = self.clone();
         loop {
-            let (report, features) = builder.once(&tested, go_on);
-            let alone = builder.cores == 1 || !tested.met_outside();
-            if alone && !features.lacks() {
-                return (outcomes(report), tested);
-            }
-            if !alone {
+            let report = builder.once(&tested, go_on);
+            if builder.cores > 1 && tested.met_outside() {
                 // Executions that go on at the same time have got in each other's way.
                 builder.cores = 1;
+                tested = tested.satisfied().unwrap_or_else(|| tested.anew());
+                continue;
             }
-            let program = tested.program.clone();
-            tested = Tested::new(program, self.model, features.satisfied(), place);
-            tested.parallelism = self.parallelism;
+            match tested.satisfied() {
+                Some(more) => tested = more,
+                None => return (outcomes(report), tested),
+            }
         }
     }
 
@@ -410,28 +414,25 @@ impl Builder {
         let visit = |execution: &Execution<Erased>, outcome: &Outcome<Erased>| {
             let world = execution.world();
             tested.take_up(world);
-            !world.outside && !world.features.lacks() && go_on(outcome)
+            !world.outside && !world.lacks() && go_on(outcome)
         };
         let workers = Workers::new(self.cores);
         optimal_parallel(|| tested.execution(), workers, &self.limits(), visit)
     }
 
-    fn once(
-        &self,
-        tested: &Tested<Erased>,
-        go_on: Judge<'_>,
-    ) -> (Report<Outcome<Erased>, Pick>, Features) {
+    fn once(&self, tested: &Tested<Erased>, go_on: Judge<'_>) -> Report<Outcome<Erased>, Pick> {
         let limits = self.limits();
         let report = match self.strategy {
             Strategy::Every if self.cores > 1 => {
-                return (self.every_on_cores(tested, go_on), tested.wanted());
+                return self.every_on_cores(tested, go_on);
             }
             Strategy::Every => {
                 let mut execution = tested.execution();
                 let report = optimal(&mut execution, &limits, |execution, outcome| {
-                    !execution.world().features.lacks() && go_on(outcome)
+                    !execution.world().lacks() && go_on(outcome)
                 });
-                return (report, execution.world().features);
+                tested.take_up(execution.world());
+                return report;
             }
             Strategy::Bounded => bounded(tested, &self.bounds, &limits),
             Strategy::Random { executions, seed } => {
@@ -441,7 +442,7 @@ impl Builder {
                 pct_parallel(tested, seed, executions, depth, self.cores, &limits)
             }
         };
-        (picked(report), tested.wanted())
+        picked(report)
     }
 }
 

@@ -98,7 +98,7 @@ impl<T> CRef<T> {
         let value = Arc::new(value);
         if under_test() {
             let version = self.keep(value);
-            model::store(&self.slot, || 0, version, order, place);
+            model::store(&self.slot, 0, version, order, place);
         } else {
             self.replace(|_| Some(value));
         }
@@ -110,7 +110,7 @@ impl<T> CRef<T> {
         if !under_test() {
             return self.replace(|_| None).1;
         }
-        let version = model::load(&self.slot, || 0, Ordering::Relaxed, Location::caller());
+        let version = model::load(&self.slot, 0, Ordering::Relaxed, Location::caller());
         Ticket { version, value: self.version(version) }
     }
 
@@ -128,7 +128,7 @@ impl<T> CRef<T> {
         let place = Location::caller();
         let order = (Ordering::SeqCst, Ordering::SeqCst);
         let swap = |old| (old == ticket.version).then_some(version);
-        let (done, now) = match model::update(&self.slot, || 0, order, "cas", place, swap) {
+        let (done, now) = match model::update(&self.slot, 0, order, "cas", place, swap) {
             Ok(_) => (true, version),
             Err(old) => (false, old),
         };
@@ -148,7 +148,7 @@ impl<T> CRef<T> {
             let place = Location::caller();
             let order = (Ordering::SeqCst, Ordering::SeqCst);
             let next = self.versions().len() as u64;
-            let old = model::update(&self.slot, || 0, order, "modify", place, |_| Some(next));
+            let old = model::update(&self.slot, 0, order, "modify", place, |_| Some(next));
             // The version is made after the step: its number was reserved by nobody else, because
             // no thread runs between the step and here.
             let reserved = self.versions().len() as u64;

@@ -3,6 +3,7 @@
 //! same outcomes. A failing program is named by its seed and number.
 
 mod messages;
+mod transactions;
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -204,26 +205,26 @@ fn set<T: Debug>(outcomes: impl Iterator<Item = T>) -> BTreeSet<String> {
     outcomes.map(|outcome| format!("{outcome:?}")).collect()
 }
 
-/// All features that the program wants.
-fn features<T: Value>(program: &Program<T>, model: Model) -> Features {
-    let mut features = Features::default();
+/// The program with all that it wants.
+fn tested<T: Value>(program: &Program<T>, model: Model) -> Tested<T> {
+    let mut tested = Tested::new(program.clone(), model, Features::default(), Location::caller());
     loop {
-        let tested = Tested::new(program.clone(), model, features, Location::caller());
         let mut execution = tested.execution();
-        let limits = Limits { executions: Some(2_000), ..Limits::default() };
-        optimal(&mut execution, &limits, |execution, _| !execution.world().features.lacks());
-        let wanted = execution.world().features;
-        if !wanted.lacks() {
-            return features;
+        let limits = Limits { executions: Some(20_000), ..Limits::default() };
+        optimal(&mut execution, &limits, |execution, _| !execution.world().lacks());
+        tested.take_up(execution.world());
+        drop(execution);
+        match tested.satisfied() {
+            Some(more) => tested = more,
+            None => return tested,
         }
-        features = wanted.satisfied();
     }
 }
 
 /// Compares the searches on one program. Gives the number of traces, or `None` if it is too large.
 pub(crate) fn compare<T: Value>(name: &str, program: Program<T>, model: Model) -> Option<u64> {
     install_hook();
-    let tested = Tested::new(program.clone(), model, features(&program, model), Location::caller());
+    let tested = tested(&program, model);
     let limits = Limits { executions: Some(20_000), ..Limits::default() };
     let truth = brute(&tested, &limits);
     if truth.report.coverage != Coverage::Exhaustive {
@@ -237,6 +238,7 @@ pub(crate) fn compare<T: Value>(name: &str, program: Program<T>, model: Model) -
     assert_eq!(report.redundant, 0, "executions in vain of {name}");
     assert_eq!(report.executions, truth.traces, "executions of {name}");
     compare_divided(name, &tested, &expected, truth.traces);
+    assert!(tested.satisfied().is_none(), "nothing new was wanted by {name}");
     Some(truth.traces)
 }
 

@@ -75,7 +75,9 @@ where
         if crate::rt::schedule::is_torn_down(&output) {
             return;
         }
-        crate::rt::thread::panicked(&output);
+        if let Err(panic) = &output {
+            crate::rt::thread::note_panic(&**panic);
+        }
         let waker = {
             let mut finish = theirs.lock().unwrap_or_else(PoisonError::into_inner);
             finish.output = Some(output);

@@ -6,6 +6,7 @@ mod annotate;
 pub mod cell;
 pub mod channel;
 mod check;
+mod choice;
 pub mod cref;
 #[cfg(test)]
 mod crosscheck;
@@ -29,6 +30,7 @@ mod trace;
 
 pub use annotate::{Shared, all_known, forgets, invariant, knows_about, label};
 pub use check::{Builder, Value};
+pub use choice::choose;
 pub use outcome::{Blocked, Outcome};
 pub use predicate::{
     Predicate, Verdict, always_same, always_true, deadlocks_always, deadlocks_sometimes, gives,

@@ -4,7 +4,9 @@
 //! A transaction is a closure that reads and writes through the [`Transaction`] it is given. It may
 //! be performed several times before it succeeds, so it should do nothing else. For real,
 //! transactions keep a log that is validated and written under the locks of the variables; under
-//! test one transaction is one step.
+//! test one transaction is one step (`stm/modelled.rs`).
+
+mod modelled;
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -14,8 +16,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::rt::current::{under_test, with};
-use crate::rt::op::{Op, Place};
-use crate::rt::schedule::{drain, point, wait_or_leave};
+use crate::rt::slot::Slot;
 
 /// Why a transaction did not succeed.
 #[derive(Debug)]
@@ -50,19 +51,25 @@ type Stored = Arc<dyn Any + Send + Sync>;
 struct Content {
     value: Stored,
     version: u64,
-    /// Model threads that want to look again when it changes.
+    /// Model threads that wait for it to change.
     waiters: Vec<u32>,
+}
+
+/// What the clones of a variable share.
+struct Variable {
+    slot: Slot,
+    content: Mutex<Content>,
 }
 
 /// A variable for transactions. A clone is the same variable.
 pub struct TVar<T> {
-    content: Arc<Mutex<Content>>,
+    variable: Arc<Variable>,
     marker: std::marker::PhantomData<fn() -> T>,
 }
 
 impl<T> Clone for TVar<T> {
     fn clone(&self) -> Self {
-        TVar { content: self.content.clone(), marker: std::marker::PhantomData }
+        TVar { variable: self.variable.clone(), marker: std::marker::PhantomData }
     }
 }
 
@@ -76,11 +83,20 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+impl<T> TVar<T> {
+    pub(crate) fn slot(&self) -> &Slot {
+        &self.variable.slot
+    }
+}
+
 impl<T: Clone + Send + Sync + 'static> TVar<T> {
     /// A new variable.
+    #[track_caller]
     pub fn new(value: T) -> Self {
-        let content = Content { value: Arc::new(value), version: 0, waiters: Vec::new() };
-        TVar { content: Arc::new(Mutex::new(content)), marker: std::marker::PhantomData }
+        let content =
+            Mutex::new(Content { value: Arc::new(value), version: 0, waiters: Vec::new() });
+        let variable = Arc::new(Variable { slot: Slot::new(modelled::TVAR), content });
+        TVar { variable, marker: std::marker::PhantomData }
     }
 
     /// The value outside of any transaction: a transaction of its own.
@@ -93,7 +109,7 @@ impl<T: Clone + Send + Sync + 'static> TVar<T> {
 /// One variable in a transaction's log.
 #[derive(Clone)]
 struct Entry {
-    content: Arc<Mutex<Content>>,
+    variable: Arc<Variable>,
     /// The version that was read, if any was.
     seen: Option<u64>,
     value: Stored,
@@ -113,23 +129,23 @@ impl fmt::Debug for Transaction {
 }
 
 impl Transaction {
-    fn entry(&mut self, content: &Arc<Mutex<Content>>) -> usize {
+    fn entry(&mut self, variable: &Arc<Variable>) -> usize {
         let mut log = self.log.borrow_mut();
-        if let Some(known) = log.iter().position(|entry| Arc::ptr_eq(&entry.content, content)) {
+        if let Some(known) = log.iter().position(|entry| Arc::ptr_eq(&entry.variable, variable)) {
             return known;
         }
         let (value, version) = {
-            let content = locked(content);
+            let content = locked(&variable.content);
             (content.value.clone(), content.version)
         };
-        let (content, seen) = (content.clone(), Some(version));
-        log.push(Entry { content, seen, value, written: false });
+        let (variable, seen) = (variable.clone(), Some(version));
+        log.push(Entry { variable, seen, value, written: false });
         log.len() - 1
     }
 
     /// The value of a variable, as this transaction sees it.
     pub fn read<T: Clone + Send + Sync + 'static>(&mut self, variable: &TVar<T>) -> Stm<T> {
-        let index = self.entry(&variable.content);
+        let index = self.entry(&variable.variable);
         let value = self.log.borrow()[index].value.clone();
         match value.downcast::<T>() {
             Ok(value) => Ok((*value).clone()),
@@ -143,7 +159,7 @@ impl Transaction {
         variable: &TVar<T>,
         value: T,
     ) -> Stm<()> {
-        let index = self.entry(&variable.content);
+        let index = self.entry(&variable.variable);
         let entry = &mut self.log.borrow_mut()[index];
         entry.value = Arc::new(value);
         entry.written = true;
@@ -203,7 +219,7 @@ impl Transaction {
             match before.get(index) {
                 Some(old) => *entry = old.clone(),
                 None if entry.written => {
-                    let content = locked(&entry.content);
+                    let content = locked(&entry.variable.content);
                     entry.value = content.value.clone();
                     drop(content);
                     entry.written = false;
@@ -233,57 +249,13 @@ pub fn try_atomically<T>(
 ) -> Result<T, Box<dyn Any + Send>> {
     let place = Location::caller();
     loop {
-        let done =
-            if under_test() { modelled(&transaction, place) } else { performed(&transaction) };
+        let done = if under_test() {
+            modelled::attempt(&transaction, place)
+        } else {
+            performed(&transaction)
+        };
         if let Some(result) = done {
             return result;
-        }
-    }
-}
-
-/// One attempt under test; `None` if it has to be tried again, now.
-fn modelled<T>(
-    transaction: impl Fn(&mut Transaction) -> Stm<T>,
-    place: Place,
-) -> Option<Result<T, Box<dyn Any + Send>>> {
-    drain(None, place);
-    let object = with(|world| world.own_object(0, 5, "transactions", place)).unwrap_or(0);
-    point(Op::write(object, "transaction", place));
-    with(|world| {
-        world.clocks.acquire(world.current, object);
-        world.clocks.release(world.current, object);
-    });
-    let mut attempt = Transaction::default();
-    let result = transaction(&mut attempt);
-    let log = attempt.log.take();
-    match result {
-        Ok(value) => {
-            for entry in log.into_iter().filter(|entry| entry.written) {
-                let mut content = locked(&entry.content);
-                content.value = entry.value;
-                content.version += 1;
-                let waiters = std::mem::take(&mut content.waiters);
-                drop(content);
-                with(|world| waiters.into_iter().for_each(|thread| world.wake(thread)));
-            }
-            crate::rt::schedule::detail(|| "succeeds".to_owned());
-            Some(Ok(value))
-        }
-        Err(Abort::Throw(payload)) => Some(Err(payload)),
-        Err(Abort::Retry) => {
-            crate::rt::schedule::detail(|| "retries".to_owned());
-            let me = with(|world| world.current).unwrap_or(0);
-            for entry in &log {
-                locked(&entry.content).waiters.push(me);
-            }
-            let leave = || {
-                for entry in &log {
-                    locked(&entry.content).waiters.retain(|waiter| *waiter != me);
-                }
-            };
-            wait_or_leave("a variable of its transaction to change", place, leave);
-            leave();
-            None
         }
     }
 }
@@ -300,9 +272,9 @@ fn performed<T>(
     let result = transaction(&mut attempt);
     let mut log = attempt.log.take();
     // Locks are taken in the order of their addresses, so that transactions cannot deadlock.
-    log.sort_by_key(|entry| Arc::as_ptr(&entry.content).addr());
+    log.sort_by_key(|entry| Arc::as_ptr(&entry.variable).addr());
     let mut contents: Vec<MutexGuard<'_, Content>> =
-        log.iter().map(|entry| locked(&entry.content)).collect();
+        log.iter().map(|entry| locked(&entry.variable.content)).collect();
     let fresh = |(entry, content): (&Entry, &MutexGuard<'_, Content>)| {
         entry.seen.is_none_or(|seen| seen == content.version)
     };

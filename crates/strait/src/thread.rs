@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::panic::Location;
 use std::sync::Arc;
 use std::thread as real;
 use std::time::Duration;
@@ -103,22 +103,14 @@ where
     T: 'static,
 {
     crate::rt::schedule::drain(None, place);
-    let job = Box::new(move || {
-        if let Some(result) = body(code, place) {
-            if result.is_err() {
-                model::panicked(&result);
-            }
-            let left = match result {
-                Ok(value) => Left::Value(Box::new(value)),
-                Err(panic) => Left::Panic(panic),
-            };
-            if let Some(unwanted) = model::leave(left) {
-                let _ = catch_unwind(AssertUnwindSafe(|| drop(unwanted)));
-            }
-        }
-    });
+    let job = move || body(code, |value| model::leave_value(Box::new(value)));
     let kept: Option<Box<str>> = name.as_deref().map(Into::into);
-    let number = with(|world| world.spawn(job, kept, place)).unwrap_or(0);
+    let number = with(|world| {
+        let number = world.spawn(kept, place);
+        world.threads[number as usize].room.put(job);
+        number
+    });
+    let number = number.unwrap_or(0);
     crate::rt::schedule::detail(|| match &name {
         Some(name) => format!("starts {name}"),
         None => format!("starts thread {number}"),
@@ -133,6 +125,7 @@ where
 }
 
 impl<T> ModelHandle<T> {
+    #[inline(always)]
     fn join(self, place: &'static Location<'static>) -> Result<T> {
         let (joins, open) = (self.joins, self.open);
         model::join(joins.number, place);
@@ -157,6 +150,7 @@ impl<T> JoinHandle<T> {
     }
 
     /// Waits for the thread to end. Gives what it returned, or its panic.
+    #[inline(always)]
     #[track_caller]
     pub fn join(self) -> Result<T> {
         match self.inner {

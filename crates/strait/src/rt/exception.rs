@@ -27,7 +27,7 @@ const MAIL: u8 = 1;
 const CONTROL: &str = "exceptions";
 const THROW: &str = "throw";
 /// The kinds of objects whose steps may wake a thread that waits without a gate.
-const WAKING: [&str; 5] = ["transactions", "Condvar", "Barrier", "channel", "end of thread"];
+const WAKING: [&str; 5] = ["TVar", "Condvar", "Barrier", "channel", "end of thread"];
 
 /// Whether a thread takes exceptions from others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -104,10 +104,14 @@ impl World {
     /// Adds the object that orders waking and throwing to the announced step of the current thread,
     /// if it may do either.
     fn announce_waking(&mut self) {
-        let Some(first) = self.me().op.accesses.first() else { return };
-        let first = first.object as usize;
-        let throws = self.objects[first].kind == CONTROL && self.me().op.label == THROW;
-        let wakes = WAKING.contains(&self.objects[first].kind);
+        let op = &self.threads[self.current as usize].op;
+        let kind = |access: &Access| {
+            self.objects.get(access.object as usize).map_or("", |object| object.kind)
+        };
+        let first = op.accesses.first().map_or("", kind);
+        let throws = first == CONTROL && op.label == THROW;
+        // A transaction may touch a variable that it makes itself, before others.
+        let wakes = WAKING.contains(&first) || op.accesses.iter().any(|one| kind(one) == "TVar");
         if throws || wakes {
             let place = self.me().op.place;
             let object = self.own_object(0, 6, "waking", place);
@@ -140,6 +144,7 @@ impl World {
                 Mask::Uninterruptible => false,
             };
             self.me().mailbox.raises = raises;
+            self.stops = raises;
         }
     }
 

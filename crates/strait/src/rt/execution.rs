@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 use strait_explore::{EventId, Next, ThreadId, Threaded};
 
-use super::coroutine::Job;
 use super::log::Log;
 use super::memory::Model;
 use super::names::Names;
@@ -29,7 +28,7 @@ pub(crate) type Program<T> = Arc<dyn Fn() -> T + Send + Sync>;
 pub(crate) struct Execution<T> {
     world: *mut World,
     program: Rc<Program<T>>,
-    result: Rc<RefCell<Option<std::thread::Result<T>>>>,
+    result: Rc<RefCell<Option<T>>>,
     place: Place,
 }
 
@@ -59,16 +58,15 @@ impl<T: 'static> Execution<T> {
 
     pub(crate) fn start(&mut self) {
         self.result.replace(None);
-        let (program, result, place) = (self.program.clone(), self.result.clone(), self.place);
-        let main: Job = Box::new(move || {
-            if let Some(value) = body(|| program(), place) {
-                if value.is_err() {
-                    super::thread::panicked(&value);
-                }
-                result.replace(Some(value));
-            }
-            drop(program);
-        });
+        let (program, result) = (self.program.clone(), self.result.clone());
+        let main = move || {
+            body(
+                || program(),
+                |value| {
+                    result.replace(Some(value));
+                },
+            );
+        };
         begin(self.world, main, self.place);
     }
 
@@ -130,17 +128,14 @@ impl<T: 'static> Execution<T> {
         if let Some(fault) = fault {
             return Outcome::Fault(fault);
         }
-        if let Some((number, message)) = panics.into_iter().next() {
+        // Which of several comes first says nothing: their order may not matter.
+        if let Some((number, message)) = panics.into_iter().min_by_key(|(number, _)| *number) {
             let thread = self.world().describe_thread(number);
             return Outcome::Panic { thread, message };
         }
         match result {
-            Some(Ok(_)) if arcs > 0 && !unfinished => Outcome::Leak(arcs as u64),
-            Some(Ok(value)) => Outcome::Value(value),
-            Some(Err(_)) => Outcome::Panic {
-                thread: self.world().describe_thread(0),
-                message: "unwound".to_owned(),
-            },
+            Some(_) if arcs > 0 && !unfinished => Outcome::Leak(arcs as u64),
+            Some(value) => Outcome::Value(value),
             None => Outcome::Deadlock(blocked),
         }
     }
@@ -190,7 +185,8 @@ impl<T: Clone + Eq + Hash + Debug + 'static> Threaded for Execution<T> {
 
     #[inline]
     fn open(&self, object: u32) -> u8 {
-        self.world().objects[object as usize].open
+        // What a transaction makes itself is known to be touched before it exists.
+        self.world().objects.get(object as usize).map_or(0, |object| object.open)
     }
 
     #[inline]

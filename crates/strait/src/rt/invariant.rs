@@ -48,6 +48,11 @@ impl World {
         self.invariants.peeking
     }
 
+    /// Is a condition being evaluated?
+    pub(crate) fn is_peeking(&self) -> bool {
+        self.invariants.peeking
+    }
+
     #[cold]
     fn note_watched(&mut self, object: u32) {
         self.invariants.watched.insert(object);

@@ -24,6 +24,7 @@ fn find(slot: &Slot, fresh: Fresh, place: Place) -> u32 {
 }
 
 /// Waits for the lock and takes it. Says whether it is poisoned.
+#[inline(always)]
 pub(crate) fn acquire(
     slot: &Slot,
     fresh: Fresh,
@@ -31,10 +32,15 @@ pub(crate) fn acquire(
     label: &'static str,
     place: Place,
 ) -> bool {
-    drain(None, place);
-    let object = find(slot, fresh, place);
+    let object = drain_and_find(slot, fresh, place);
     point_at(Access { object, write: true, gate }, label, place);
     take(object, gate)
+}
+
+/// Everything before locking and unlocking.
+fn drain_and_find(slot: &Slot, fresh: Fresh, place: Place) -> u32 {
+    drain(None, place);
+    find(slot, fresh, place)
 }
 
 /// Takes the lock again after a wait; the caller has announced nothing yet.
@@ -75,6 +81,7 @@ pub(crate) fn try_acquire(
 }
 
 /// Releases the lock after `hand_back` has given the real one back.
+#[inline(always)]
 pub(crate) fn release(
     slot: &Slot,
     fresh: Fresh,
@@ -82,10 +89,13 @@ pub(crate) fn release(
     place: Place,
     hand_back: impl FnOnce(),
 ) {
-    drain(None, place);
-    let object = find(slot, fresh, place);
+    let object = drain_and_find(slot, fresh, place);
     point_at(writes(object), "unlock", place);
     hand_back();
+    give_back(object, was_unwinding);
+}
+
+fn give_back(object: u32, was_unwinding: bool) {
     let poison = !was_unwinding && is_unwinding();
     with(|world| {
         let poison = poison && !world.aborting;

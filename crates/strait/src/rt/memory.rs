@@ -14,6 +14,7 @@
 use smallvec::SmallVec;
 use strait_explore::{EventId, ThreadId};
 
+use super::few::Few;
 use super::op::{Place, writes};
 use super::world::{State, World, add_past};
 
@@ -38,7 +39,7 @@ pub(crate) struct Buffered {
     number: u32,
     /// All stores of its thread below this number are committed first.
     after: u32,
-    past: SmallVec<[EventId; 4]>,
+    past: Few<EventId>,
     /// What the store releases: the synchronisation clock of its thread, empty if nothing.
     released: Vec<u32>,
     place: Place,

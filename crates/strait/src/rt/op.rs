@@ -1,9 +1,10 @@
 //! What a model thread announces before it does it.
 
-use std::ops::Deref;
 use std::panic::Location;
 
 use strait_explore::Access;
+
+use super::few::Few;
 
 /// A place in the source of the code under test.
 pub(crate) type Place = &'static Location<'static>;
@@ -33,58 +34,11 @@ pub(crate) const fn writes(object: u32) -> Access {
     Access { object, write: true, gate: 0 }
 }
 
-/// What a step accesses. Nearly all steps access one object or two: these are kept in place.
-#[derive(Clone, Debug)]
-pub(crate) struct Accesses {
-    few: [Access; 2],
-    count: usize,
-    /// All of them, if they are too many to be kept in place.
-    many: Vec<Access>,
-}
-
-impl Accesses {
-    const fn new() -> Self {
-        Accesses { few: [reads(u32::MAX); 2], count: 0, many: Vec::new() }
-    }
-
-    #[inline]
-    fn become_one(&mut self, access: Access) {
-        self.few[0] = access;
-        self.count = 1;
-    }
-
-    #[inline]
-    pub(crate) fn push(&mut self, access: Access) {
-        match self.few.get_mut(self.count) {
-            Some(place) => *place = access,
-            None => self.push_many(access),
-        }
-        self.count += 1;
-    }
-
-    #[cold]
-    fn push_many(&mut self, access: Access) {
-        if self.count == self.few.len() {
-            self.many.clear();
-            self.many.extend_from_slice(&self.few);
-        }
-        self.many.push(access);
-    }
-}
-
-impl Deref for Accesses {
-    type Target = [Access];
-
-    #[inline]
-    fn deref(&self) -> &[Access] {
-        self.few.get(..self.count).unwrap_or(&self.many)
-    }
-}
-
 /// The next step of a thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Op {
-    pub(crate) accesses: Accesses,
+    /// What it accesses.
+    pub(crate) accesses: Few<Access>,
     pub(crate) ways: Ways,
     /// For a select: the gate that makes each case ready, in the order of the accesses.
     pub(crate) cases: Vec<u8>,
@@ -99,7 +53,7 @@ impl Op {
     /// A step that touches nothing.
     pub(crate) fn local(label: &'static str, place: Place) -> Op {
         Op {
-            accesses: Accesses::new(),
+            accesses: Few::new(reads(u32::MAX)),
             ways: Ways::Fixed(1),
             cases: Vec::new(),
             label,
@@ -133,7 +87,7 @@ impl Op {
 
     #[inline]
     fn on(access: Access, label: &'static str, place: Place) -> Op {
-        let mut accesses = Accesses::new();
+        let mut accesses = Few::new(access);
         accesses.become_one(access);
         Op { accesses, ways: Ways::Fixed(1), cases: Vec::new(), label, place, yields: false }
     }

@@ -1,59 +1,73 @@
 //! Running threads: from the inside, announcing steps and waiting; from the outside, choosing who
 //! makes its step, and tearing an execution down.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use strait_explore::{Access, EventId, ThreadId};
 
-use super::coroutine::{Job, Running, Stop, Suspender, Worker};
+use super::coroutine::{Running, Stop, Suspender, Worker};
 use super::current::{enter, idle_worker, with};
 use super::exception::TornDown;
 use super::features::Feature;
 use super::log::Line;
+use super::memory::Model;
 use super::op::{Op, Place};
+use super::room::Code;
 use super::world::{State, World};
 
 // ---- inside: called by the code under test ----
 
 /// Announces a step and comes back when it is to be made. Gives the way in which to take it.
-#[inline]
+///
+/// Inlined like everything between the code under test and the switch of stacks; see
+/// `coroutine.rs`.
+#[inline(always)]
 pub(crate) fn point(op: Op) -> u32 {
-    after(with(|world| {
-        world.me().op = op;
-        world.announced()
-    }))
+    let way_out = announce(op);
+    if let Some(suspender) = way_out {
+        suspender.suspend();
+    }
+    arrive(way_out.is_some())
 }
 
 /// As [`point`], for the usual step: one access, one way to take it.
-#[inline]
+#[inline(always)]
 pub(crate) fn point_at(access: Access, label: &'static str, place: Place) {
-    after(with(|world| {
+    let way_out = announce_at(access, label, place);
+    if let Some(suspender) = way_out {
+        suspender.suspend();
+    }
+    arrive(way_out.is_some());
+}
+
+fn announce(op: Op) -> Option<Suspender> {
+    with(|world| {
+        world.me().op = op;
+        world.announced()
+    })
+    .flatten()
+}
+
+pub(crate) fn announce_at(access: Access, label: &'static str, place: Place) -> Option<Suspender> {
+    with(|world| {
         world.me().op.become_one(access, label, place);
         world.announced()
-    }));
-}
-
-#[inline]
-fn after(announced: Option<Option<Suspender>>) -> u32 {
-    match announced {
-        Some(Some(suspender)) => {
-            suspender.suspend();
-            arrive()
-        }
-        _ => at_teardown(),
-    }
-}
-
-/// What a thread does when it is resumed at its announced step.
-#[inline]
-fn arrive() -> u32 {
-    let (stops, choice) = with(|world| {
-        let aborting = world.aborting;
-        let me = world.me();
-        (aborting | me.mailbox.raises, me.choice)
     })
-    .unwrap_or((true, 0));
-    if stops { interrupted() } else { choice }
+    .flatten()
+}
+
+/// What a thread does when it is resumed at its announced step, or when it could not wait for that
+/// because the execution is torn down. Gives the way in which to take the step.
+pub(crate) fn arrive(waited: bool) -> u32 {
+    let choice = with(|world| (waited & !world.stops).then(|| world.me().choice));
+    choice.flatten().unwrap_or_else(|| arrive_at_stop(waited))
+}
+
+/// The rest of [`arrive`] for a thread that is not to go on as usual.
+#[cold]
+pub(crate) fn arrive_at_stop(waited: bool) -> u32 {
+    if waited { interrupted() } else { at_teardown() }
 }
 
 #[cold]
@@ -114,27 +128,20 @@ pub(crate) fn is_unwinding() -> bool {
 }
 
 /// Waits until another thread wakes this one.
+#[inline(always)]
 pub(crate) fn wait(what: &'static str, place: Place) {
-    let suspender = with(|world| {
-        if world.aborting {
-            return None;
-        }
-        let me = world.me();
-        me.state = State::Waiting;
-        me.waits_for = what;
-        me.waits_at = Some(place);
-        world.suspender()
-    });
-    match suspender.flatten() {
-        Some(suspender) => {
-            suspender.suspend();
-            let aborting = with(|world| world.aborting) == Some(true);
-            if aborting || with(|world| world.me().mailbox.raises) == Some(true) {
-                interrupted_wait();
-            }
-        }
-        None => interrupted_wait(),
+    let way_out = announce_wait(what, place);
+    if let Some(suspender) = way_out {
+        suspender.suspend();
     }
+    if way_out.is_none() || is_interrupted() {
+        interrupted_wait();
+    }
+}
+
+/// Was the current thread resumed for something else than what it waited for?
+pub(crate) fn is_interrupted() -> bool {
+    with(|world| world.aborting || world.me().mailbox.raises) == Some(true)
 }
 
 /// Waits as [`wait`] does; if an exception interrupts that, `leave` undoes what the thread has done
@@ -152,7 +159,7 @@ pub(crate) fn wait_or_leave(what: &'static str, place: Place, leave: impl FnMut(
 }
 
 #[cold]
-fn interrupted_wait() {
+pub(crate) fn interrupted_wait() {
     if with(|world| world.aborting) != Some(true) {
         interrupted();
     } else if is_unwinding() {
@@ -174,10 +181,13 @@ pub(crate) fn give_up() {
 /// Waits until the stores of the current thread are committed (those to one object, if given).
 #[inline]
 pub(crate) fn drain(object: Option<u32>, place: Place) {
+    if with(World::drains) == Some(true) {
+        drain_buffers(object, place);
+    }
+}
+
+fn drain_buffers(object: Option<u32>, place: Place) {
     let waits = with(|world| {
-        if world.me().phantoms.is_empty() || world.aborting {
-            return false;
-        }
         let waits = world.has_buffered(world.current, object);
         if waits {
             world.me().mailbox.drains = Some(object);
@@ -195,13 +205,34 @@ pub(crate) fn drain(object: Option<u32>, place: Place) {
 #[inline]
 pub(crate) fn detail(text: impl FnOnce() -> String) {
     if with(|world| world.log.is_some()) == Some(true) {
-        let text = text();
-        with(|world| {
-            if let Some(line) = world.log.as_mut().and_then(|log| log.lines.last_mut()) {
-                line.details.push(text);
-            }
-        });
+        write_detail(text);
     }
+}
+
+#[cold]
+fn write_detail(text: impl FnOnce() -> String) {
+    let text = text();
+    with(|world| {
+        if let Some(line) = world.log.as_mut().and_then(|log| log.lines.last_mut()) {
+            line.details.push(text);
+        }
+    });
+}
+
+/// The current thread waits to be woken. Gives the way out, or nothing if the execution is torn
+/// down.
+pub(crate) fn announce_wait(what: &'static str, place: Place) -> Option<Suspender> {
+    with(|world| {
+        if world.aborting {
+            return None;
+        }
+        let me = world.me();
+        me.state = State::Waiting;
+        me.waits_for = what;
+        me.waits_at = Some(place);
+        world.suspender()
+    })
+    .flatten()
 }
 
 /// Did the code end because its execution was torn down?
@@ -209,36 +240,55 @@ pub(crate) fn is_torn_down<R>(result: &std::thread::Result<R>) -> bool {
     matches!(result, Err(payload) if payload.is::<TornDown>())
 }
 
-/// Performs a thread's code from its first line to its end. Gives what the code gave, or the panic.
-pub(crate) fn body<R>(code: impl FnOnce() -> R, place: Place) -> Option<std::thread::Result<R>> {
-    let result = catch_unwind(AssertUnwindSafe(code));
+/// Performs a thread's code from its first line to its end and hands over what it gave. A panic goes
+/// on to the coroutine's loop, and from there to [`failed`].
+#[inline(always)]
+pub(crate) fn body<R>(code: impl FnOnce() -> R, hand_over: impl FnOnce(R)) {
+    let value = code();
+    if ends() {
+        hand_over(value);
+    }
+}
+
+/// What becomes of the panic that has ended the code of the current thread.
+fn failed(panic: Box<dyn Any + Send>) {
+    if panic.is::<TornDown>() {
+        drop_locals();
+        with(|world| world.me().unwinding = false);
+    } else if ends() {
+        super::thread::panicked(panic);
+    }
+}
+
+fn drop_locals() {
     if with(|world| world.locals) != Some(0) {
         crate::local::drop_all();
     }
-    if is_torn_down(&result) {
-        with(|world| world.me().unwinding = false);
-        return None;
-    }
+}
+
+/// The code of the current thread has come to its end. Makes the thread's last steps, if it has any,
+/// and says whether what the code gave matters.
+fn ends() -> bool {
+    drop_locals();
     let left = with(|world| {
         let features = world.features;
         let me = world.me();
         me.unwinding = false;
         let stores = !me.phantoms.is_empty();
         let steps = features.has(Feature::Exits) || features.has(Feature::Exceptions);
-        (world.aborting, stores || steps)
+        (world.aborting, (stores || steps).then_some(world.me().born_at))
     });
     match left {
-        Some((true, _)) | None => return None,
-        Some((_, false)) => {}
-        Some((_, true)) => {
+        Some((true, _)) | None => false,
+        Some((_, None)) => true,
+        Some((_, Some(place))) => {
             let end = || {
                 drain(None, place);
                 super::thread::exit(place);
             };
-            catch_unwind(AssertUnwindSafe(end)).ok()?;
+            catch_unwind(AssertUnwindSafe(end)).is_ok()
         }
     }
-    Some(result)
 }
 
 // ---- outside: called by the search ----
@@ -253,7 +303,7 @@ fn settle() {
 
 /// Lets the code of a thread run.
 #[inline]
-fn run(number: u32, worker: Running, job: Option<Job>) {
+fn run(number: u32, worker: Running, job: Option<Code>) {
     if worker.run(job) == Stop::Done {
         with(|world| {
             world.current = number;
@@ -263,10 +313,10 @@ fn run(number: u32, worker: Running, job: Option<Job>) {
 }
 
 /// Begins an execution with this main thread.
-pub(crate) fn begin(world: *mut World, main: Job, place: Place) {
+pub(crate) fn begin(world: *mut World, main: impl FnOnce() + 'static, place: Place) {
     tear_down(world);
     let _entered = enter(world);
-    with(|world| world.begin(main, place));
+    with(|world| world.begin(place).put(main));
     settle();
 }
 
@@ -305,6 +355,7 @@ pub(crate) fn tear_down(world: *mut World) {
 fn unwind_all() {
     let unfinished = with(|world| {
         world.aborting = true;
+        world.stops = true;
         world.ready.clear();
         let mut unfinished: Vec<u32> = Vec::new();
         for (number, thread) in world.threads.iter_mut().enumerate() {
@@ -320,7 +371,7 @@ fn unwind_all() {
         let taken = with(|world| {
             world.current = number;
             let thread = &mut world.threads[number as usize];
-            (thread.job.take(), thread.worker.take())
+            (thread.room.unpack(), thread.worker.take())
         });
         let Some((job, worker)) = taken else { continue };
         let never_began = job.is_some();
@@ -340,7 +391,7 @@ impl World {
     /// The current thread has written down its step. Gives nothing while the execution is torn
     /// down.
     #[inline]
-    fn announced(&mut self) -> Option<Suspender> {
+    pub(crate) fn announced(&mut self) -> Option<Suspender> {
         let aborting = self.aborting;
         let me = self.me();
         me.state = State::Announced;
@@ -353,17 +404,23 @@ impl World {
         suspender
     }
 
+    /// Has the current thread ever buffered a store?
+    #[inline]
+    pub(crate) fn drains(&mut self) -> bool {
+        self.model != Model::Sc && !self.aborting && !self.me().phantoms.is_empty()
+    }
+
     fn suspender(&self) -> Option<Suspender> {
         self.threads[self.current as usize].suspender
     }
 
     /// The next thread whose code can go on, as the current one.
     #[inline]
-    fn next_ready(&mut self) -> Option<(u32, Running, Option<Job>)> {
+    fn next_ready(&mut self) -> Option<(u32, Running, Option<Code>)> {
         let number = self.ready.pop()?;
         self.current = number;
         let thread = &mut self.threads[number as usize];
-        let job = thread.job.take();
+        let job = thread.room.take();
         match &mut thread.worker {
             Some(worker) => Some((number, Running::of(worker), job)),
             None => self.hire(number).map(|worker| (number, worker, job)),
@@ -372,7 +429,7 @@ impl World {
 
     #[cold]
     fn hire(&mut self, number: u32) -> Option<Running> {
-        let Some(mut worker) = idle_worker().or_else(|| Worker::new(number)) else {
+        let Some(mut worker) = idle_worker().or_else(|| Worker::new(number, failed)) else {
             self.ending.fault = Some("no memory for the stack of another thread".to_owned());
             self.finish();
             return None;
@@ -390,6 +447,7 @@ impl World {
     fn take_step(&mut self, number: u32, choice: u32) -> Option<Running> {
         self.current = number;
         self.steps += 1;
+        self.stops = false;
         if self.log.is_some() {
             self.write_line(number);
         }
@@ -397,8 +455,7 @@ impl World {
         let thread = &mut self.threads[number as usize];
         let event = EventId { thread: ThreadId(number), index: thread.events };
         thread.events += 1;
-        thread.past.clear();
-        thread.past.push(event);
+        thread.past.become_one(event);
         thread.choice = choice;
         if thread.commits_for.is_some() {
             self.commit();

@@ -12,6 +12,7 @@ use strait_explore::{Access, EventId, Pick, System, ThreadId, Threaded};
 
 use super::execution::{Execution, Program};
 use super::features::Features;
+use super::footprint::Footprints;
 use super::memory::Model;
 use super::names::Names;
 use super::op::Place;
@@ -47,14 +48,16 @@ pub(crate) struct Tested<T> {
     pub(crate) program: Program<T>,
     pub(crate) model: Model,
     pub(crate) features: Features,
+    /// What is known about transactions.
+    pub(crate) footprints: Footprints,
     pub(crate) place: Place,
     /// How many threads the program is told can run at once.
     pub(crate) parallelism: NonZero<usize>,
     names: Names,
     /// How many executions were begun: those alive at the same time must differ in it.
     number: Arc<AtomicU32>,
-    /// What executions wanted that was off.
-    wanted: Arc<Mutex<Features>>,
+    /// What executions wanted that was not there.
+    wanted: Arc<Mutex<(Features, Footprints)>>,
     /// Has an execution met an object that was made outside?
     outside: Arc<AtomicBool>,
 }
@@ -65,6 +68,7 @@ impl<T: 'static> Tested<T> {
             program,
             model,
             features,
+            footprints: Footprints::default(),
             place,
             parallelism: TWO,
             names: Names::default(),
@@ -74,9 +78,35 @@ impl<T: 'static> Tested<T> {
         }
     }
 
-    /// The features that finished executions had and wanted.
-    pub(crate) fn wanted(&self) -> Features {
-        *self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The same program with all that finished executions have wanted, if they have wanted anything.
+    /// Threads and objects keep their numbers.
+    pub(crate) fn satisfied(&self) -> Option<Tested<T>> {
+        let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        let (features, footprints) = &*wanted;
+        if !features.lacks() && !footprints.lack() {
+            return None;
+        }
+        let mut tested = self.anew();
+        tested.features = features.satisfied();
+        tested.footprints = self.footprints.with(footprints);
+        Some(tested)
+    }
+
+    /// The same program with what finished executions have shown about transactions, if anything.
+    pub(crate) fn knowing_transactions(&self) -> Option<Tested<T>> {
+        let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tested = self.anew();
+        tested.footprints = self.footprints.with(&wanted.1);
+        wanted.1.lack().then_some(tested)
+    }
+
+    /// The same program, nothing of which was executed.
+    pub(crate) fn anew(&self) -> Tested<T> {
+        let mut tested = Tested::new(self.program.clone(), self.model, self.features, self.place);
+        tested.footprints = self.footprints.clone();
+        tested.parallelism = self.parallelism;
+        tested.names = self.names.clone();
+        tested
     }
 
     /// Has a finished execution met an object that was made outside of it? Then executions must
@@ -88,7 +118,8 @@ impl<T: 'static> Tested<T> {
     /// Takes up what an execution had, wanted and met.
     pub(crate) fn take_up(&self, world: &World) {
         let mut wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
-        *wanted = wanted.or(world.features);
+        wanted.0 = wanted.0.or(world.features);
+        wanted.1.also(&world.footprints);
         self.outside.fetch_or(world.outside, Ordering::Relaxed);
     }
 
@@ -100,6 +131,7 @@ impl<T: 'static> Tested<T> {
             Execution::new(program, self.names.clone(), self.model, number, self.place);
         let world = execution.world_mut();
         world.features = self.features;
+        world.footprints = self.footprints.clone();
         world.parallelism = self.parallelism;
         execution
     }

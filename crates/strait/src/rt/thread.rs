@@ -1,14 +1,15 @@
 //! The model of threads: starting, joining, parking, yielding, and what becomes of panics.
 
 use std::any::Any;
-use std::panic::{Location, PanicHookInfo};
+use std::panic::{AssertUnwindSafe, Location, PanicHookInfo, catch_unwind};
 use std::sync::Once;
 
+use super::coroutine::Suspender;
 use super::current::{under_test, with};
 use super::exception::Mask;
 use super::features::Feature;
 use super::op::{Op, Place};
-use super::schedule::{point, wait_or_leave};
+use super::schedule::{announce_wait, drain, interrupted_wait, is_interrupted, point};
 use super::world::{Left, State, add_past};
 
 /// The gate of a thread's parking token.
@@ -17,8 +18,20 @@ const TOKEN: u8 = 1;
 const DONE: u8 = 1;
 
 /// Waits until a thread of this execution is over.
+#[inline(always)]
 pub(crate) fn join(number: u32, place: Place) {
-    super::schedule::drain(None, place);
+    let way_out = announce_join(number, place);
+    if let Some(suspender) = way_out {
+        suspender.suspend();
+        if is_interrupted() {
+            leave_join(number);
+        }
+    }
+}
+
+/// The current thread waits for another to end, unless it is over. Gives the way out if so.
+fn announce_join(number: u32, place: Place) -> Option<Suspender> {
+    drain(None, place);
     let waits = with(|world| {
         let me = world.current;
         let target = &mut world.threads[number as usize];
@@ -26,17 +39,30 @@ pub(crate) fn join(number: u32, place: Place) {
             target.joiners.push(me);
             return true;
         }
-        let past = target.past.clone();
-        add_past(&mut world.me().past, &past);
+        if let Ok([me, target]) = world.threads.get_disjoint_mut([me as usize, number as usize]) {
+            add_past(&mut me.past, &target.past);
+        }
         world.clocks.wake(number, me);
         false
     });
-    if waits == Some(true) {
-        let me = with(|world| world.current).unwrap_or(0);
-        wait_or_leave("another thread to end", place, || {
-            with(|world| world.threads[number as usize].joiners.retain(|joiner| *joiner != me));
-        });
+    if waits != Some(true) {
+        return None;
     }
+    let way_out = announce_wait("another thread to end", place);
+    if way_out.is_none() {
+        leave_join(number);
+    }
+    way_out
+}
+
+/// Something else has come for the current thread than the end of the one it waits for.
+#[cold]
+fn leave_join(number: u32) {
+    with(|world| {
+        let me = world.current;
+        world.threads[number as usize].joiners.remove(|joiner| *joiner == me);
+    });
+    interrupted_wait();
 }
 
 /// Is a thread over? Whether it is depends on a step at its end, which threads make only when
@@ -83,7 +109,7 @@ fn token(number: u32, place: Place) -> u32 {
 /// Waits for the token of the current thread and takes it. With a time-out it may also go on
 /// without. Says whether it had the token.
 pub(crate) fn park(timeout: bool, place: Place) -> bool {
-    super::schedule::drain(None, place);
+    drain(None, place);
     let me = with(|world| world.current).unwrap_or(0);
     let object = token(me, place);
     let taken = if timeout {
@@ -106,7 +132,7 @@ pub(crate) fn park(timeout: bool, place: Place) -> bool {
 
 /// Gives a thread its token.
 pub(crate) fn unpark(number: u32, place: Place) {
-    super::schedule::drain(None, place);
+    drain(None, place);
     let object = token(number, place);
     point(Op::write(object, "unpark", place));
     with(|world| {
@@ -116,7 +142,7 @@ pub(crate) fn unpark(number: u32, place: Place) {
 }
 
 /// The current thread leaves what it gave. Comes back with it if nobody can take it.
-pub(crate) fn leave(left: Left) -> Option<Left> {
+fn leave(left: Left) -> Option<Left> {
     with(|world| {
         let me = world.me();
         if me.detached {
@@ -176,14 +202,32 @@ pub(crate) fn sweep() -> Vec<Left> {
     .unwrap_or_default()
 }
 
-/// Notes that the current thread has panicked and that nobody has seen it yet.
-pub(crate) fn panicked<R>(result: &std::thread::Result<R>) {
-    let Err(payload) = result else { return };
-    let text = payload_text(&**payload);
+/// The current thread has panicked, which nobody has seen yet. Leaves the panic to whoever joins it.
+pub(crate) fn panicked(panic: Box<dyn Any + Send>) {
+    note_panic(&*panic);
+    drop_unwanted(leave(Left::Panic(panic)));
+}
+
+/// Notes a panic in the current thread that nobody has seen yet.
+pub(crate) fn note_panic(panic: &(dyn Any + Send)) {
+    let text = payload_text(panic);
     with(|world| {
         let message = world.ending.last_panic.take().unwrap_or(text);
         world.ending.panics.push((world.current, message));
     });
+}
+
+/// The current thread leaves what its code gave.
+pub(crate) fn leave_value(value: Box<dyn Any>) {
+    drop_unwanted(leave(Left::Value(value)));
+}
+
+/// Drops what nobody can take any more. If that panics, nobody sees it.
+#[inline]
+fn drop_unwanted(unwanted: Option<Left>) {
+    if unwanted.is_some() {
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(unwanted)));
+    }
 }
 
 /// Somebody has seen the panic of a thread.

@@ -14,9 +14,11 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use strait_explore::{EventId, ThreadId};
 
-use super::coroutine::{Job, Suspender, Worker};
+use super::coroutine::{Suspender, Worker};
 use super::exception::{Mailbox, Mask};
 use super::features::{Feature, Features};
+use super::few::Few;
+use super::footprint::Footprints;
 use super::invariant::Invariants;
 use super::knowledge::Knowledge;
 use super::log::Log;
@@ -24,6 +26,7 @@ use super::memory::{Buffered, Model};
 use super::names::Names;
 use super::op::{Op, Place, Ways};
 use super::race::Clocks;
+use super::room::Room;
 
 /// Where a thread stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +51,9 @@ pub(crate) enum Left {
     Panic(Box<dyn Any + Send>),
 }
 
+/// Stands in the unused places of lists of events.
+pub(crate) const NO_EVENT: EventId = EventId { thread: ThreadId(0), index: 0 };
+
 /// A thread of the code under test, or a phantom that commits stores.
 pub(crate) struct Thread {
     pub(crate) state: State,
@@ -57,13 +63,14 @@ pub(crate) struct Thread {
     /// How many steps it has made.
     pub(crate) events: u32,
     /// What happened before whatever it does next, its own last step included.
-    pub(crate) past: SmallVec<[EventId; 4]>,
+    pub(crate) past: Few<EventId>,
     pub(crate) children: u32,
     objects: u32,
     pub(crate) worker: Option<Box<Worker>>,
     /// The way out of its coroutine.
     pub(crate) suspender: Option<Suspender>,
-    pub(crate) job: Option<Job>,
+    /// Its code, until that begins.
+    pub(crate) room: Room,
     /// What it gave, until somebody takes it.
     pub(crate) left: Option<Left>,
     /// The thread-local values it has made, each with its key.
@@ -71,8 +78,10 @@ pub(crate) struct Thread {
     /// Can nobody join it any more?
     pub(crate) detached: bool,
     /// Who waits for its end.
-    pub(crate) joiners: SmallVec<[u32; 2]>,
+    pub(crate) joiners: Few<u32>,
     pub(crate) name: Option<Box<str>>,
+    /// Where it was started.
+    pub(crate) born_at: Place,
     /// What it waits for, when it does.
     pub(crate) waits_for: &'static str,
     pub(crate) waits_at: Option<Place>,
@@ -103,17 +112,18 @@ impl Thread {
             op: Op::local("", place),
             choice: 0,
             events: 0,
-            past: SmallVec::new(),
+            past: Few::new(NO_EVENT),
             children: 0,
             objects: 0,
             worker: None,
             suspender: None,
-            job: None,
+            room: Room::new(),
             left: None,
             locals: Vec::new(),
             detached: false,
-            joiners: SmallVec::new(),
+            joiners: Few::new(0),
             name: None,
+            born_at: place,
             waits_for: "",
             waits_at: None,
             unwinding: false,
@@ -189,6 +199,9 @@ pub(crate) struct World {
     pub(crate) ready: Vec<u32>,
     /// Is the execution being torn down?
     pub(crate) aborting: bool,
+    /// Does whoever is resumed at its announced step not go on as usual: is the execution being torn
+    /// down, or an exception raised instead?
+    pub(crate) stops: bool,
     pub(crate) steps: usize,
     /// How many threads are neither over nor phantoms.
     pub(crate) alive: u32,
@@ -204,6 +217,7 @@ pub(crate) struct World {
     pub(crate) ending: Ending,
     pub(crate) clocks: Clocks,
     pub(crate) features: Features,
+    pub(crate) footprints: Footprints,
     /// Names that the program gave to objects.
     pub(crate) labels: FxHashMap<u32, String>,
     pub(crate) invariants: Invariants,
@@ -241,6 +255,7 @@ impl World {
             current: 0,
             ready: Vec::new(),
             aborting: false,
+            stops: false,
             steps: 0,
             alive: 0,
             outside: false,
@@ -251,19 +266,22 @@ impl World {
             ending: Ending::default(),
             clocks: Clocks::default(),
             features: Features::default(),
+            footprints: Footprints::default(),
             labels: FxHashMap::default(),
             invariants: Invariants::default(),
             knowledge: Knowledge::default(),
         }
     }
 
-    /// Forgets the last execution, which must be torn down, and begins one with this main thread.
-    pub(crate) fn begin(&mut self, main: Job, place: Place) {
+    /// Forgets the last execution, which must be torn down, and begins one with a main thread. The
+    /// room for its code is to be filled by the caller.
+    pub(crate) fn begin(&mut self, place: Place) -> &mut Room {
         let (world, number) = (self.epoch / EPOCHS, self.epoch % EPOCHS);
         self.epoch = world * EPOCHS + (number + 1) % EPOCHS;
         self.threads.iter_mut().for_each(Thread::reset);
         self.ready.clear();
         self.aborting = false;
+        self.stops = false;
         self.born = 0;
         self.alive = 0;
         self.steps = 0;
@@ -278,12 +296,12 @@ impl World {
         if let Some(log) = &mut self.log {
             log.clear();
         }
-        self.bear(0, main, place);
+        &mut self.bear(0, place).room
     }
 
-    /// Brings a thread into the execution.
+    /// Brings a thread into the execution. The room for its code is to be filled by the caller.
     #[inline]
-    pub(crate) fn bear(&mut self, number: u32, job: Job, place: Place) -> &mut Thread {
+    pub(crate) fn bear(&mut self, number: u32, place: Place) -> &mut Thread {
         if self.threads.len() <= number as usize {
             self.room_for(number, place);
         }
@@ -292,7 +310,7 @@ impl World {
         self.ready.push(number);
         let thread = &mut self.threads[number as usize];
         thread.state = State::Ready;
-        thread.job = Some(job);
+        thread.born_at = place;
         thread.op.place = place;
         thread
     }
@@ -318,9 +336,9 @@ impl World {
         &mut self.threads[self.current as usize]
     }
 
-    /// Starts a thread on behalf of the current one. Gives its number.
-    #[inline]
-    pub(crate) fn spawn(&mut self, job: Job, name: Option<Box<str>>, place: Place) -> u32 {
+    /// Starts a thread on behalf of the current one. Gives its number. The room for its code is to be
+    /// filled by the caller.
+    pub(crate) fn spawn(&mut self, name: Option<Box<str>>, place: Place) -> u32 {
         let parent = self.current;
         let me = self.me();
         let (index, mask) = (me.children, me.mailbox.mask);
@@ -329,11 +347,14 @@ impl World {
         let past = match me.past[..] {
             [] => None,
             [event] => Some(event),
-            _ => return self.spawn_after_many(job, name, place, index),
+            _ => return self.spawn_after_many(name, place, index),
         };
         let number = self.names.child(parent, index);
-        let thread = self.bear(number, job, place);
-        thread.past.extend(past);
+        let thread = self.bear(number, place);
+        match past {
+            Some(event) => thread.past.become_one(event),
+            None => thread.past.clear(),
+        }
         if name.is_some() || mask != Mask::Unmasked {
             thread.rarities = true;
             thread.name = name;
@@ -345,18 +366,12 @@ impl World {
 
     /// The same for a thread that several others have done something for.
     #[cold]
-    fn spawn_after_many(
-        &mut self,
-        job: Job,
-        name: Option<Box<str>>,
-        place: Place,
-        index: u32,
-    ) -> u32 {
+    fn spawn_after_many(&mut self, name: Option<Box<str>>, place: Place, index: u32) -> u32 {
         let (parent, past) = (self.current, self.me().past.clone());
         let mask = self.me().mailbox.mask;
         let number = self.names.child(parent, index);
-        let thread = self.bear(number, job, place);
-        thread.past.extend_from_slice(&past);
+        let thread = self.bear(number, place);
+        thread.past = past;
         thread.rarities = true;
         thread.name = name;
         thread.mailbox.mask = mask;
@@ -463,10 +478,18 @@ impl World {
             super::exception::return_letters(self);
         }
         if joined {
-            for joiner in std::mem::take(&mut self.me().joiners) {
+            for index in 0..self.me().joiners.len() {
+                let joiner = self.me().joiners[index];
                 self.wake(joiner);
             }
+            self.me().joiners.clear();
         }
+    }
+
+    /// Has the search to begin anew, because something turned out to be needed that was not there?
+    #[inline]
+    pub(crate) fn lacks(&self) -> bool {
+        self.features.lacks() || self.footprints.lack()
     }
 
     /// Is there anything to look at after each step?
@@ -521,7 +544,7 @@ impl World {
 
 /// Adds events to a past. A past is short: threads rarely wait for many others at once.
 #[inline]
-pub(crate) fn add_past(past: &mut SmallVec<[EventId; 4]>, more: &[EventId]) {
+pub(crate) fn add_past(past: &mut Few<EventId>, more: &[EventId]) {
     for &event in more {
         match past.iter_mut().find(|known| known.thread == event.thread) {
             Some(known) => known.index = known.index.max(event.index),

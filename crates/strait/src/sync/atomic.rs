@@ -23,6 +23,7 @@ pub fn fence(order: Ordering) {
 }
 
 /// Orderings that std refuses are refused under test too.
+#[inline]
 #[track_caller]
 fn check_load(order: Ordering) {
     if matches!(order, Ordering::Release | Ordering::AcqRel) {
@@ -30,6 +31,7 @@ fn check_load(order: Ordering) {
     }
 }
 
+#[inline]
 #[track_caller]
 fn check_store(order: Ordering) {
     if matches!(order, Ordering::Acquire | Ordering::AcqRel) {
@@ -64,26 +66,27 @@ macro_rules! atomic_type {
                 &self.slot
             }
 
+            #[inline]
             fn initial(&self) -> u64 {
                 $to(self.real.load(Ordering::Relaxed))
             }
 
             /// The value.
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $value {
                 if !under_test() {
                     return self.real.load(order);
                 }
                 check_load(order);
-                let word = model::load(&self.slot, || self.initial(), order, Location::caller());
+                let word = model::load(&self.slot, self.initial(), order, Location::caller());
                 let value: $value = $from(word);
                 detail(|| format!("{value:?}"));
                 value
             }
 
             /// Sets the value.
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             pub fn store(&self, value: $value, order: Ordering) {
                 if !under_test() {
@@ -91,11 +94,11 @@ macro_rules! atomic_type {
                 }
                 check_store(order);
                 let place = Location::caller();
-                model::store(&self.slot, || self.initial(), $to(value), order, place);
+                model::store(&self.slot, self.initial(), $to(value), order, place);
                 detail(|| format!("{value:?}"));
             }
 
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             fn update(
                 &self,
@@ -106,7 +109,7 @@ macro_rules! atomic_type {
             ) -> Result<$value, $value> {
                 let old = model::update(
                     &self.slot,
-                    || self.initial(),
+                    self.initial(),
                     (order, failure),
                     label,
                     Location::caller(),
@@ -190,7 +193,7 @@ macro_rules! atomic_type {
             pub fn into_inner(self) -> $value {
                 if under_test() {
                     let place = Location::caller();
-                    return $from(model::exclusive(&self.slot, || self.initial(), place));
+                    return $from(model::exclusive(&self.slot, self.initial(), place));
                 }
                 self.real.into_inner()
             }
@@ -204,7 +207,7 @@ macro_rules! atomic_type {
                 }
                 let place = Location::caller();
                 let mut value: $value =
-                    $from(model::exclusive(&self.slot, || self.initial(), place));
+                    $from(model::exclusive(&self.slot, self.initial(), place));
                 let result = change(&mut value);
                 model::set_exclusive(&self.slot, $to(value), place);
                 result
@@ -216,7 +219,7 @@ macro_rules! atomic_type {
                 if under_test() {
                     let place = Location::caller();
                     let value: $value =
-                        $from(model::exclusive(&self.slot, || self.initial(), place));
+                        $from(model::exclusive(&self.slot, self.initial(), place));
                     return fmt::Debug::fmt(&value, formatter);
                 }
                 fmt::Debug::fmt(&self.real, formatter)

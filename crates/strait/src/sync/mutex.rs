@@ -48,6 +48,7 @@ impl<T> Mutex<T> {
 
 impl<T: ?Sized> Mutex<T> {
     /// Waits until the lock is free and takes it.
+    #[inline(always)]
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let place = Location::caller();
@@ -175,6 +176,7 @@ impl<'m, T: ?Sized> MutexGuard<'m, T> {
 }
 
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
+    #[inline(always)]
     fn drop(&mut self) {
         if self.modelled && under_test() {
             let real = &mut self.real;

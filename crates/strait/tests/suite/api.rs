@@ -285,3 +285,17 @@ fn a_replay_string_means_the_same_in_another_process() {
         assert_eq!(trace.to_string(), failure.trace.to_string());
     }
 }
+
+#[test]
+fn every_choice_is_tried_once() {
+    let outcomes = strait::outcomes(|| {
+        let other = thread::spawn(|| strait::choose(3));
+        let mine = strait::choose(2);
+        (mine, other.join().unwrap())
+    });
+    let mut values: Vec<_> = outcomes.values().into_iter().copied().collect();
+    values.sort_unstable();
+    assert_eq!(values, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
+    assert_eq!((outcomes.executions, outcomes.redundant), (6, 0));
+    assert!(strait::choose(3) < 3, "for real");
+}
