@@ -180,7 +180,7 @@ pub fn read(directory: &Path) -> Result<Finding, Error> {
     let not_a_finding = |reason: String| Error::NotAFinding { path: path.clone(), reason };
     let file = File::open(&path).map_err(|error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
-            not_a_finding("there is no such file".into())
+            Error::NoFinding { path: directory.to_owned() }
         }
         _ => Error::file("read", &path)(error),
     })?;

@@ -66,6 +66,12 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
+    /// The folder has no `finding.json`.
+    #[error("there is no finding in {}; give a folder below `findings` of a campaign, as its summary names it", path.display())]
+    NoFinding {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A finding that cannot be read.
     #[error("{} is no finding: {reason}; if it is damaged, remove its directory and resume to find it again", path.display())]
     NotAFinding {

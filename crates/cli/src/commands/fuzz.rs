@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, bail};
@@ -52,7 +52,8 @@ pub struct FuzzArgs {
     /// Worker processes at once [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
-    /// Only share I of N, for N machines that know nothing of each other: 0/4, 1/4, 2/4, 3/4
+    /// Only share I of N, for N machines that know nothing of each other: 0/4, 1/4, 2/4, 3/4.
+    /// Indices are dealt in runs of a thousand, so a share of a small count may be empty
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
     /// Folder for what is found
@@ -109,6 +110,12 @@ impl FuzzArgs {
             summary.show(ui, page.as_deref())?;
         }
         ended?;
+        if stop.load(Ordering::SeqCst) {
+            let folder = self.out.display();
+            ui.note(format!(
+                "stopped before the end; `strait fuzz --resume --out {folder}` goes on"
+            ));
+        }
         match (summary.findings.is_empty(), lanes.missing.first()) {
             (false, _) => Ok(Status::Found),
             (true, None) => Ok(Status::Clean),
