@@ -42,7 +42,13 @@ impl Machine<'_> {
                 }
                 View::Variable(address) => {
                     let built = self.build(node, values);
-                    self.store.bind_checked(address, built)
+                    // What has only new variables in it has no old one.
+                    if nodes.iter().any(|node| matches!(node, Node::Again(_) | Node::Structure(..)))
+                    {
+                        return self.store.bind_checked(address, built);
+                    }
+                    self.store.bind(address, built);
+                    true
                 }
                 _ => false,
             },
