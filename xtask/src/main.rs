@@ -37,6 +37,9 @@ fn main() -> ExitCode {
         "test" => run(suites::TEST, names),
         "tidy" => run(suites::TIDY, names),
         "bench" => run(suites::BENCH, names),
+        "chaos" => run(suites::CHAOS, names),
+        "package" => run(suites::PACKAGE, names),
+        "msrv" => run(suites::MSRV, names),
         "book" => run(suites::BOOK, names),
         "first-hours" => run(first_hours::PAGES, names),
         "help" | "-h" | "--help" => {
@@ -80,7 +83,10 @@ fn help() -> String {
          bench   the benches; BENCHMARKS.md holds the recorded figures\n\
          book    the pages of docs/ as a book in target/book: {}\n\
          first-hours\n        \
-         docs/first-hour followed literally; STRAIT_BIN names a binary to use: {}\n\n\
+         docs/first-hour followed literally; STRAIT_BIN names a binary to use: {}\n\
+         chaos   a campaign through a queue: 200 kills of workers, 5 of the server\n\
+         package every crate as it would be published, built from its package\n\
+         msrv    a build with the oldest compiler that is promised\n\n\
          STEP runs only the steps named. A step whose tool is missing is skipped, and said at the\n\
          end; with CI=true that is a failure for steps of the classes {}.",
         names(suites::TEST),

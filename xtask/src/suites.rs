@@ -18,6 +18,15 @@ pub const TEST: &[Step] = &[
 /// `cargo xtask tidy`.
 pub const TIDY: &[Step] = &[Step::new("tidy", Class::Rust, tidy::run)];
 
+/// `cargo xtask chaos`: a campaign through a queue with 200 kills of workers and 5 of the server.
+pub const CHAOS: &[Step] = &[Step::new("chaos", Class::Rust, chaos)];
+
+/// `cargo xtask package`: every crate as it would be published, built from what is in the package.
+pub const PACKAGE: &[Step] = &[Step::new("package", Class::Rust, package)];
+
+/// `cargo xtask msrv`: builds with the oldest compiler that is promised.
+pub const MSRV: &[Step] = &[Step::new("msrv", Class::Rust, msrv)];
+
 /// `cargo xtask bench`.
 pub const BENCH: &[Step] = &[Step::new("benches", Class::Rust, benches)];
 
@@ -43,11 +52,41 @@ fn clippy(workspace: &Workspace) -> Outcome {
 }
 
 fn tests(workspace: &Workspace) -> Outcome {
+    // The tests themselves say what they skip.
+    if let Err(why) = workspace.nats_server() {
+        println!("{why}");
+    }
     workspace.cargo(&["test", "--workspace", "--all-targets", "--no-fail-fast"])
 }
 
 fn doc_tests(workspace: &Workspace) -> Outcome {
     workspace.cargo(&["test", "--workspace", "--doc", "--no-fail-fast"])
+}
+
+/// Kills of workers, restarts of the server, programs.
+const CHAOS_SIZE: &str = "200 5 20000";
+
+fn chaos(workspace: &Workspace) -> Outcome {
+    if let Err(why) = workspace.nats_server() {
+        return Outcome::Skipped(why);
+    }
+    let arguments =
+        ["test", "-p", "strait-cli", "--release", "--test", "queue", "--", "--nocapture"];
+    workspace.cargo_with(&arguments, &[("STRAIT_CHAOS", CHAOS_SIZE)])
+}
+
+fn package(workspace: &Workspace) -> Outcome {
+    workspace.cargo(&["package", "--workspace", "--exclude", "xtask", "--allow-dirty"])
+}
+
+fn msrv(workspace: &Workspace) -> Outcome {
+    match workspace.oldest_compiler() {
+        Ok((version, cargo)) => {
+            println!("the oldest compiler that is promised: {version}");
+            workspace.run(&cargo, &["check", "--workspace", "--all-targets"])
+        }
+        Err(why) => Outcome::Skipped(why),
+    }
 }
 
 /// Links in the docs must lead somewhere. Those to private items may stay: the docs are read in

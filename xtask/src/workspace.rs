@@ -7,6 +7,9 @@ use std::process::{Command, Stdio};
 
 use crate::step::Outcome;
 
+/// The server of the queue's tests, where no package can be installed.
+const NATS_SERVER: &str = "github.com/nats-io/nats-server/v2@v2.11.8";
+
 /// The root of the checkout.
 pub struct Workspace {
     root: PathBuf,
@@ -83,6 +86,56 @@ impl Workspace {
             return Ok(program);
         }
         Err(format!("{name} is missing and `cargo install {name}` fails"))
+    }
+
+    /// Makes sure that there is a nats-server, in PATH, in /usr/sbin or in `target/tools`: Debian's
+    /// package if we may install it, else its sources by `go install`.
+    pub fn nats_server(&self) -> Result<(), String> {
+        let tools = self.root.join("target/tools/bin");
+        let own = tools.join("nats-server").into_os_string();
+        let is_there = || {
+            let places = ["nats-server".into(), "/usr/sbin/nats-server".into(), own.clone()];
+            places.into_iter().any(|place: OsString| self.succeeds(place, &["--version"]))
+        };
+        if is_there() {
+            return Ok(());
+        }
+        println!("nats-server is missing: apt-get install nats-server");
+        self.succeeds("apt-get".into(), &["install", "--yes", "--quiet", "nats-server"]);
+        if is_there() {
+            return Ok(());
+        }
+        println!("nats-server is missing: go install {NATS_SERVER}");
+        let mut command = self.command("go".into());
+        let built = command.args(["install", NATS_SERVER]).env("GOBIN", &tools).status();
+        if built.is_ok_and(|status| status.success()) && is_there() {
+            return Ok(());
+        }
+        Err("nats-server is missing, and neither apt-get nor go could bring it".into())
+    }
+
+    /// The version that the workspace promises as `rust-version`, and a cargo of that version.
+    pub fn oldest_compiler(&self) -> Result<(String, OsString), String> {
+        let manifest = std::fs::read_to_string(self.root.join("Cargo.toml"))
+            .map_err(|error| format!("Cargo.toml cannot be read: {error}"))?;
+        let line = manifest.lines().find_map(|line| line.strip_prefix("rust-version = "));
+        let version = line.map(|value| value.trim_matches('"').to_owned());
+        let version = version.ok_or("Cargo.toml has no rust-version")?;
+        let active = self.command(cargo()).arg("--version").output();
+        let active = active.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+        if active.is_ok_and(|active| active.starts_with(&format!("cargo {version}."))) {
+            return Ok((version, cargo()));
+        }
+        let toolchain = ["toolchain", "install", "--profile", "minimal", &version];
+        if !self.succeeds("rustup".into(), &toolchain) {
+            return Err(format!("rustup cannot bring Rust {version}"));
+        }
+        let found = self
+            .command("rustup".into())
+            .args(["which", "--toolchain", &version, "cargo"])
+            .output();
+        let path = found.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        path.map(|path| (version, path.into())).map_err(|error| error.to_string())
     }
 
     /// Runs a program with its output on the terminal.

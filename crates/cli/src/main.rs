@@ -7,6 +7,7 @@ mod commands;
 mod duration;
 mod interrupt;
 mod progress;
+mod queue;
 mod settings;
 mod ui;
 
@@ -57,6 +58,7 @@ enum Command {
     Reduce(commands::reduce::ReduceArgs),
     Report(commands::report::ReportArgs),
     Merge(commands::merge::MergeArgs),
+    Worker(commands::worker::WorkerArgs),
     Explore(commands::explore::ExploreArgs),
     Gen(commands::r#gen::GenArgs),
     Completions(commands::completions::CompletionsArgs),
@@ -89,6 +91,7 @@ fn main() -> ExitCode {
         Command::Reduce(arguments) => arguments.run(&ui),
         Command::Report(arguments) => arguments.run(&ui),
         Command::Merge(arguments) => arguments.run(&ui),
+        Command::Worker(arguments) => arguments.run(&ui),
         Command::Completions(arguments) => arguments.run(),
         Command::Man(arguments) => arguments.run(),
     };

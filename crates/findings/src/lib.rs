@@ -26,5 +26,5 @@ pub use ranges::Ranges;
 pub use reconcile::Recovery;
 pub use replay::{REDUCED, Replay};
 pub use report::report;
-pub use store::{Batch, Recorded, Store};
+pub use store::{Batch, Occurrence, Recorded, Store};
 pub use text::{file_name, html, visible};

@@ -13,7 +13,7 @@ use crate::text;
 pub const FORMAT: i64 = 1;
 
 /// A fault that has just shown itself, with everything needed to show it again.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Discovery {
     /// What kind of fault.
     pub kind: Kind,

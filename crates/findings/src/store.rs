@@ -27,14 +27,27 @@ pub struct Batch {
     pub target: String,
     /// Its version.
     pub version: String,
-    /// The indices that are finished and need not be executed again. Empty if none is.
-    pub executed: Range<u64>,
+    /// The indices that are finished and need not be executed again.
+    pub executed: Ranges,
     /// How many programs ran.
     pub programs: u64,
     /// How many runs they had.
     pub runs: u64,
     /// What they showed.
     pub discoveries: Vec<Discovery>,
+    /// What else they showed, of findings that are known by then.
+    pub occurrences: Vec<Occurrence>,
+}
+
+/// A program that showed a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Occurrence {
+    /// The finding's name.
+    pub finding: String,
+    /// The program's seed.
+    pub seed: u64,
+    /// Its index.
+    pub index: u64,
 }
 
 impl Batch {
@@ -46,8 +59,17 @@ impl Batch {
         executed: Range<u64>,
     ) -> Self {
         let programs = executed.end.saturating_sub(executed.start);
-        let (target, version, discoveries) = (target.into(), version.into(), Vec::new());
-        Batch { campaign, target, version, executed, programs, runs: programs, discoveries }
+        let (target, version) = (target.into(), version.into());
+        Batch {
+            campaign,
+            target,
+            version,
+            executed: Ranges::from_iter([executed]),
+            programs,
+            runs: programs,
+            discoveries: Vec::new(),
+            occurrences: Vec::new(),
+        }
     }
 
     /// Sets the number of runs.
@@ -224,13 +246,16 @@ impl Store {
                 let finding = touched.entry(id).or_insert_with_key(|id| known[id].clone());
                 finding.count += u64::from(first);
             }
+            for Occurrence { finding: id, seed, index } in &batch.occurrences {
+                let here = touched.get(id).or_else(|| known.get(id)).cloned();
+                let Some(mut finding) = here else { continue };
+                finding.count += u64::from(write.occurrence(id, *seed, *index)?);
+                touched.insert(id.clone(), finding);
+            }
             touched.values().try_for_each(|finding| write.finding(finding))?;
-            write.executed(
-                batch.campaign,
-                &batch.target,
-                &batch.version,
-                batch.executed.clone(),
-            )?;
+            for range in batch.executed.intervals() {
+                write.executed(batch.campaign, &batch.target, &batch.version, range.clone())?;
+            }
             let (target, version) = (batch.target.clone(), batch.version.clone());
             let total = Total { target, version, programs: batch.programs, runs: batch.runs };
             write.progress(batch.campaign, &total, active)?;

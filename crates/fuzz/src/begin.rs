@@ -6,12 +6,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use strait_findings::{CampaignId, Store};
 use strait_generate::GENERATOR_VERSION;
+use strait_queue::Shard;
 
 use crate::error::Error;
-use crate::shard::Shard;
 
 /// The way from an index to a program and its runs; grows when that changes.
-const RECIPE_VERSION: u32 = 2;
+pub(crate) const RECIPE_VERSION: u32 = 2;
 
 /// What the user asks for.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,6 @@
 //! What a campaign has done so far, to be looked at while it runs.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -15,8 +16,30 @@ macro_rules! counters {
             $($(#[$doc])* pub fn $name(&self) -> u64 { self.$name.load(Ordering::Relaxed) })*
         }
 
+        impl Counters {
+            /// All counts by name; they are zero again.
+            pub(crate) fn take(&self) -> BTreeMap<String, u64> {
+                let all = [$((stringify!($name), self.$name.swap(0, Ordering::Relaxed))),*];
+                let counted = all.into_iter().filter(|(_, count)| *count > 0);
+                counted.map(|(name, count)| (name.to_owned(), count)).collect()
+            }
+
+            /// Adds counts of another machine. What it counts and we do not is left out.
+            pub(crate) fn absorb(&self, counts: &BTreeMap<String, u64>) {
+                $(let more = counts.get(stringify!($name)).copied().unwrap_or(0);
+                self.$name.fetch_add(more, Ordering::Relaxed);)*
+            }
+        }
+
         impl Tick for Counters {
             $(fn $add(&self, more: u64) { self.$name.fetch_add(more, Ordering::Relaxed); })*
+        }
+
+        impl Tick for Both<'_> {
+            $(fn $add(&self, more: u64) {
+                self.0.$add(more);
+                self.1.$add(more);
+            })*
         }
 
         /// The campaign's side: adds.
@@ -48,6 +71,9 @@ counters! {
     /// Nanoseconds that workers spent on running programs.
     running by time_running,
 }
+
+/// Counters that move together.
+pub(crate) struct Both<'a>(pub(crate) &'a Counters, pub(crate) &'a Counters);
 
 /// Time as the counters hold it.
 pub(crate) fn nanoseconds(time: Duration) -> u64 {

@@ -65,6 +65,29 @@ pub fn discovery(
     discovery
 }
 
+/// An index that workers died at. The program is not made: making it may be what kills.
+pub fn deadly(lane: &Lane, seed: u64, index: u64) -> Discovery {
+    let mut discovery =
+        Discovery::new(Kind::WORKER_DEATH, &lane.target, &lane.version, seed, index)
+            .title(format!("{}: workers died at program {index} of seed {seed}", lane.target))
+            .fingerprint(format!("workers died at {}", spelled(index)));
+    discovery.generator_version = GENERATOR_VERSION;
+    discovery.explanation = format!(
+        "Three workers were lost right after they had begun with program {index}, so it is not given \
+         to a fourth. They were killed for their use of memory, or this is a fault of Strait. To see \
+         which, run the programs before it and it on a machine of your own:\n\
+         strait fuzz {} --seed {seed} --count {} --jobs 1\n",
+        lane.target,
+        index + 1
+    );
+    discovery
+}
+
+/// A number in letters: numbers in fingerprints do not count.
+fn spelled(number: u64) -> String {
+    number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
+}
+
 /// The program in the target's own language, where we can write that.
 fn sources(lane: &Lane, program: &Program) -> Vec<(String, String)> {
     let language = match lane.target.as_str() {

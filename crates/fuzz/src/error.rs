@@ -113,6 +113,17 @@ pub enum Error {
     /// The store.
     #[error(transparent)]
     Findings(#[from] strait_findings::Error),
+    /// The queue, or what work comes from.
+    #[error(transparent)]
+    Queue(#[from] strait_queue::Error),
+    /// A campaign in a queue that this machine cannot take part in.
+    #[error("it cannot take part in campaign {job}: {why}")]
+    CannotServe {
+        /// The campaign.
+        job: String,
+        /// Why.
+        why: String,
+    },
     /// Processes and cargo.
     #[error(transparent)]
     Toolchain(#[from] strait_toolchain::Error),

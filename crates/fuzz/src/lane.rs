@@ -73,6 +73,12 @@ impl Lane {
         format!("{} {}", self.target, self.version)
     }
 
+    /// As a user would ask for this very version. What has no versions to choose from is its name.
+    pub(crate) fn asked(&self) -> String {
+        let has_versions = target(&self.target).map_or(true, |info| info.package.is_some());
+        if has_versions { format!("{}@{}", self.target, self.version) } else { self.target.clone() }
+    }
+
     /// Lanes with the same key can share a worker.
     pub(crate) fn worker_key(&self) -> String {
         if self.is_built_in { String::new() } else { self.name() }

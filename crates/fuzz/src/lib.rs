@@ -1,15 +1,16 @@
 #![doc = include_str!("../README.md")]
 
-mod allot;
 mod begin;
 mod campaign;
 mod confirm;
 mod counters;
+mod desk;
 mod dialect;
 mod discover;
 mod done;
 mod error;
 mod evidence;
+mod job;
 mod judge;
 mod lane;
 mod press;
@@ -18,7 +19,6 @@ mod reduce;
 mod replay;
 mod seat;
 mod sent;
-mod shard;
 mod shrink;
 mod work;
 
@@ -30,11 +30,11 @@ pub use dialect::Dialect;
 pub use done::{Death, Done, run_alone};
 pub use error::Error;
 pub use evidence::{Evidence, Mischief, evidence};
+pub use job::{Served, job, lanes_of};
 pub use judge::{Fault, Judgement, Suspicion, judge};
 pub use lane::{Lane, Lanes, Way, built_in_version, check_targets, worker_main};
 pub use recipe::{REPETITIONS, Recipe};
 pub use reduce::{Reduced, Reducer, keep};
 pub use replay::{Exhibit, Rerun};
 pub use seat::Seat;
-pub use shard::Shard;
 pub use work::{Maker, Work};

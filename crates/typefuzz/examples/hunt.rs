@@ -57,6 +57,7 @@ fn hunt(arguments: &[String]) -> Result<(), Error> {
         count: count.parse().ok(),
         deadline: None,
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
+        shard: strait_queue::Shard::default(),
         stop: &stop,
         counters: &counters,
     };

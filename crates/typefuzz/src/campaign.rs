@@ -1,37 +1,30 @@
 //! A campaign: threads take batches of indices, make the programs, have the oracles judge them and
-//! compare; the calling thread puts what they bring into the store.
+//! compare. Work comes from this process and results go to its store, or from and to a queue.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use strait_findings::{Batch, CampaignId, Discovery, Recorded, Store};
+use strait_findings::{CampaignId, Discovery, Kind, Recorded, Store};
+use strait_queue::{
+    Allotment, Bench, Embedded, LaneName, Ledger, Outsourced, Part, Piece, Shard, Source,
+    Submission,
+};
 
+use crate::counters::Counters;
 use crate::discover::discovery;
 use crate::error::Error;
 use crate::judge::{Fault, Verdicts, judge};
 use crate::known::Known;
 use crate::oracle::{Oracle, Verdict, judge_all};
-use crate::recipe::{BATCH, Case, Recipe, System};
+use crate::recipe::{BATCH, Case, GENERATOR_VERSION, Recipe, System};
 
-/// Counts that only grow, to be looked at while the campaign runs.
-#[derive(Debug, Default)]
-pub struct Counters {
-    /// Programs that were judged.
-    pub programs: AtomicU64,
-    /// Of these, accepted by the first oracle.
-    pub accepted: AtomicU64,
-    /// Indices without a program: the search gave up, or nothing could be rewritten.
-    pub skipped: AtomicU64,
-    /// Distinct faults.
-    pub findings: AtomicU64,
-    /// Differences of known classes.
-    pub known: Mutex<BTreeMap<String, u64>>,
-}
+/// The largest index.
+const MAX_INDEX: u64 = i64::MAX as u64 / BATCH * BATCH;
 
 /// A campaign that is about to run.
 pub struct Campaign<'a> {
@@ -45,17 +38,39 @@ pub struct Campaign<'a> {
     pub deadline: Option<Instant>,
     /// Threads.
     pub jobs: usize,
+    /// Which of the indices.
+    pub shard: Shard,
     /// Set by whoever wants it to end.
     pub stop: &'a AtomicBool,
     /// What it counts.
     pub counters: &'a Counters,
 }
 
-/// What a thread brings.
-struct Brought {
-    indices: Range<u64>,
-    programs: u64,
-    discoveries: Vec<Discovery>,
+/// What the threads share.
+struct Table {
+    known: Known,
+    /// Faults that were confirmed.
+    seen: Mutex<HashSet<String>>,
+    over: AtomicBool,
+    failure: Mutex<Option<Error>>,
+}
+
+impl Table {
+    fn new(seen: HashSet<String>) -> Result<Self, Error> {
+        let (over, failure) = (AtomicBool::new(false), Mutex::default());
+        Ok(Table { known: Known::built_in()?, seen: Mutex::new(seen), over, failure })
+    }
+
+    /// The first failure is the one to tell.
+    fn fail(&self, error: Error) {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.over.store(true, Ordering::SeqCst);
+    }
+
+    fn ended(self) -> Result<(), Error> {
+        let failure = self.failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+        failure.map_or(Ok(()), Err)
+    }
 }
 
 impl Campaign<'_> {
@@ -66,97 +81,160 @@ impl Campaign<'_> {
         id: CampaignId,
         found: &mut dyn FnMut(&Recorded, &Discovery),
     ) -> Result<(), Error> {
-        let known = Known::built_in()?;
-        let seen = store.findings().map(|finding| finding.id.clone()).collect();
-        let seen: Mutex<HashSet<String>> = Mutex::new(seen);
-        let next = AtomicU64::new(0);
-        let broken = AtomicBool::new(false);
-        let (target, version) = self.target();
+        let table = Table::new(store.findings().map(|finding| finding.id.clone()).collect())?;
+        let lanes = [self.lane()];
+        let allotment = Mutex::new(self.allotment(store, id)?);
+        let (sender, receiver) = channel();
+        let mut tell = self.telling(found);
+        let mut ledger = Ledger::new(store, id, &lanes, &mut tell);
         thread::scope(|scope| {
-            let (sender, receiver) = channel();
             for _ in 0..self.jobs.max(1) {
-                let sender = sender.clone();
-                let (next, broken, known, seen) = (&next, &broken, &known, &seen);
-                scope.spawn(move || self.work(next, broken, known, seen, &sender));
+                let mut source = Embedded::new(&allotment, sender.clone());
+                let table = &table;
+                scope.spawn(move || self.work(table, &mut source));
             }
             drop(sender);
-            let mut result = Ok(());
-            let mut told = HashSet::new();
-            for brought in receiver {
-                // After a failure the others come to their end first.
-                let committed = brought.and_then(|brought| {
-                    let mut batch = Batch::new(id, &target, &version, brought.indices);
-                    batch.programs = brought.programs;
-                    batch.runs = brought.programs;
-                    batch.discoveries = brought.discoveries;
-                    let recorded = store.commit(&batch)?;
-                    for (recorded, discovery) in recorded.iter().zip(&batch.discoveries) {
-                        if recorded.new && told.insert(recorded.id.clone()) {
-                            self.counters.findings.fetch_add(1, Ordering::Relaxed);
-                            found(recorded, discovery);
-                        }
-                    }
-                    Ok(())
-                });
-                if let Err(error) = committed {
-                    broken.store(true, Ordering::SeqCst);
-                    result = Err(error);
-                }
+            if let Err(error) = ledger.write(&receiver, &mut || {}) {
+                table.fail(error.into());
             }
-            result
-        })
+            // After a failure the others come to their end first.
+            while receiver.recv().is_ok() {}
+        });
+        table.ended()
+    }
+
+    /// Does the work of a campaign in a queue until there is none for a while.
+    pub fn serve(&self, bench: &Bench) -> Result<(), Error> {
+        let table = Table::new(HashSet::new())?;
+        thread::scope(|scope| {
+            for _ in 0..self.jobs.max(1) {
+                let mut source = bench.taker();
+                let table = &table;
+                scope.spawn(move || self.work(table, &mut source));
+            }
+        });
+        table.ended()
+    }
+
+    /// Has others do it, to its end.
+    pub fn submit(
+        &self,
+        queue: Outsourced<'_>,
+        store: &mut Store,
+        id: CampaignId,
+        found: &mut dyn FnMut(&Recorded, &Discovery),
+    ) -> Result<(), Error> {
+        let stop = || self.should_stop();
+        let mut tell = self.telling(found);
+        let mut ledger = Ledger::new(store, id, &queue.job.lanes, &mut tell);
+        let mut submission = Submission {
+            link: queue.link,
+            job: queue.job,
+            folder: queue.folder,
+            stop: &stop,
+            counted: &mut |part: &Part| self.counters.absorb(&part.counts),
+            tell: queue.tell,
+        };
+        submission.take_up(&mut ledger, id)?;
+        let allotment = self.allotment(ledger.store(), id)?;
+        Ok(submission.run(&mut ledger, id, allotment)?)
     }
 
     /// What the totals are about.
-    fn target(&self) -> (String, String) {
+    pub fn lane(&self) -> LaneName {
         let names: Vec<&str> = self.oracles.iter().map(|oracle| oracle.name()).collect();
         let version = self.oracles.first().map_or("", |oracle| oracle.version());
-        (format!("types {}", names.join(" ")), version.to_owned())
+        LaneName { target: format!("types {}", names.join(" ")), version: version.to_owned() }
     }
 
-    fn is_over(&self, broken: &AtomicBool) -> bool {
-        self.stop.load(Ordering::Relaxed)
-            || broken.load(Ordering::Relaxed)
-            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    /// What the store does not have yet, in batches.
+    fn allotment(&self, store: &Store, id: CampaignId) -> Result<Allotment, Error> {
+        let LaneName { target, version } = self.lane();
+        let executed = store.executed(id, &target, &version)?;
+        let missing = executed.missing(0..self.count.unwrap_or(MAX_INDEX).min(MAX_INDEX));
+        Ok(Allotment::new([(missing, BATCH)], self.shard))
     }
 
-    fn work(
-        &self,
-        next: &AtomicU64,
-        broken: &AtomicBool,
-        known: &Known,
-        seen: &Mutex<HashSet<String>>,
-        sender: &Sender<Result<Brought, Error>>,
-    ) {
-        while !self.is_over(broken) {
-            let batch = next.fetch_add(1, Ordering::Relaxed);
-            let first = batch * BATCH;
-            let end = (first + BATCH).min(self.count.unwrap_or(u64::MAX));
-            if first >= end {
-                return;
-            }
-            let brought = self.batch(batch, first..end, broken, known, seen);
-            // `None`: stopped in the middle, so that nothing is known about these indices.
-            let Some(brought) = brought.transpose() else { return };
-            let failed = brought.is_err();
-            if sender.send(brought).is_err() || failed {
-                return;
-            }
+    /// Counts what is found.
+    fn telling<'s>(
+        &'s self,
+        found: &'s mut dyn FnMut(&Recorded, &Discovery),
+    ) -> impl FnMut(&Recorded, &Discovery) + 's {
+        move |recorded, discovery| {
+            self.counters.findings.fetch_add(1, Ordering::Relaxed);
+            found(recorded, discovery);
         }
     }
 
-    fn batch(
-        &self,
-        batch: u64,
-        indices: Range<u64>,
-        broken: &AtomicBool,
-        known: &Known,
-        seen: &Mutex<HashSet<String>>,
-    ) -> Result<Option<Brought>, Error> {
-        let system = self.recipe.system(batch)?;
+    fn should_stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    fn is_over(&self, table: &Table) -> bool {
+        self.should_stop() || table.over.load(Ordering::Relaxed)
+    }
+
+    fn work(&self, table: &Table, source: &mut dyn Source) {
+        if let Err(error) = self.take_and_judge(table, source) {
+            table.fail(error);
+        }
+    }
+
+    fn take_and_judge(&self, table: &Table, source: &mut dyn Source) -> Result<(), Error> {
+        let stop = || self.is_over(table);
+        while let Some(piece) = source.take(&stop)? {
+            let begun = Instant::now();
+            if piece.is_watched {
+                source.begin(piece.indices.start)?;
+            }
+            let judged = match piece.deadly.is_empty() {
+                true => self.batch(table, piece.indices.clone()),
+                false => Ok(Some(self.bury(&piece))),
+            };
+            // `None`: stopped in the middle, so that nothing is known about these indices.
+            let part = match judged {
+                Ok(Some(part)) => part,
+                Ok(None) => return Ok(source.finish(begun.elapsed(), false)?),
+                Err(error) => {
+                    source.finish(begun.elapsed(), false)?;
+                    return Err(error);
+                }
+            };
+            self.counters.absorb(&part.counts);
+            let taken = source.deliver(part)?;
+            source.finish(begun.elapsed(), true)?;
+            if !taken {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// A batch that workers died at. It is not made again: making it may be what kills.
+    fn bury(&self, piece: &Piece) -> Part {
+        let Range { start, end } = piece.indices;
+        let seed = self.recipe.seed;
+        let LaneName { target, version } = self.lane();
+        let title =
+            format!("types: workers died at programs {start} to {} of seed {seed}", end - 1);
+        let mut discovery = Discovery::new(Kind::WORKER_DEATH, target, version, seed, start)
+            .fingerprint(format!("batch {}", Counters::spelled(start)))
+            .title(title);
+        discovery.generator_version = GENERATOR_VERSION;
+        discovery.explanation = "Three workers were lost at this batch, so it is not given to a \
+            fourth. They were killed for their use of memory, or this is a fault of Strait.\n"
+            .to_owned();
+        let mut part = Part { discoveries: vec![discovery], ..Part::default() };
+        part.indices.insert(piece.indices.clone());
+        part
+    }
+
+    fn batch(&self, table: &Table, indices: Range<u64>) -> Result<Option<Part>, Error> {
+        let system = self.recipe.system(indices.start / BATCH)?;
         let mut cases = Vec::new();
         for index in indices.clone() {
-            if self.is_over(broken) {
+            if self.is_over(table) {
                 return Ok(None);
             }
             cases.extend(self.recipe.case(&system, index));
@@ -167,20 +245,21 @@ impl Campaign<'_> {
         if verdicts.iter().any(stopped) {
             return Ok(None);
         }
-        let mut discoveries = Vec::new();
+        let mut part = Part::default();
         for (case, verdicts) in cases.iter().zip(&verdicts) {
-            discoveries.extend(self.compare(&system, case, verdicts, known, seen)?);
+            let found = self.compare(&system, case, verdicts, table, &mut part.counts)?;
+            part.discoveries.extend(found);
         }
         let programs: u64 = cases.iter().map(|case| 1 + u64::from(case.other.is_some())).sum();
-        self.counters.programs.fetch_add(programs, Ordering::Relaxed);
-        self.counters.skipped.fetch_add(skipped, Ordering::Relaxed);
         let accepted = verdicts
             .iter()
             .flat_map(|verdicts| verdicts.first.first().into_iter().chain(verdicts.second.first()))
             .filter(|verdict| verdict.is_accepted())
             .count();
-        self.counters.accepted.fetch_add(accepted as u64, Ordering::Relaxed);
-        Ok(Some(Brought { indices, programs, discoveries }))
+        Counters::note(&mut part.counts, programs, accepted as u64, skipped);
+        part.indices.insert(indices);
+        (part.programs, part.runs) = (programs, programs);
+        Ok(Some(part))
     }
 
     /// All programs of some cases under all oracles.
@@ -215,15 +294,15 @@ impl Campaign<'_> {
         system: &System,
         case: &Case,
         verdicts: &Verdicts,
-        known: &Known,
-        seen: &Mutex<HashSet<String>>,
+        table: &Table,
+        counts: &mut BTreeMap<String, u64>,
     ) -> Result<Vec<Discovery>, Error> {
+        let Table { known, seen, .. } = table;
         let names: Vec<&str> = self.oracles.iter().map(|oracle| oracle.name()).collect();
         let ill_typed = !case.violations.is_empty();
         let judgement = judge(&names, ill_typed, verdicts, known);
         for (class, count) in judgement.known {
-            let mut classes = self.counters.known.lock().unwrap_or_else(PoisonError::into_inner);
-            *classes.entry(class).or_default() += count;
+            Counters::note_known(counts, &class, count);
         }
         let describe = |fault: &Fault, verdicts: &Verdicts| {
             let Recipe { seed, mode, .. } = self.recipe;

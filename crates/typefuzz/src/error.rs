@@ -15,6 +15,17 @@ pub enum Error {
     /// The store of findings failed.
     #[error(transparent)]
     Findings(#[from] strait_findings::Error),
+    /// The queue, or what work comes from.
+    #[error(transparent)]
+    Queue(#[from] strait_queue::Error),
+    /// A campaign in a queue that this machine cannot take part in.
+    #[error("it cannot take part in campaign {job}: {why}")]
+    CannotServe {
+        /// The campaign.
+        job: String,
+        /// Why.
+        why: String,
+    },
     /// There is no such set of rules.
     #[error("there is no fuzzer `{name}`; known are {known}")]
     NoFuzzer {

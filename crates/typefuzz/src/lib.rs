@@ -1,9 +1,11 @@
 #![doc = include_str!("../README.md")]
 
 mod campaign;
+mod counters;
 mod discover;
 mod error;
 mod exhibit;
+mod job;
 mod judge;
 mod known;
 mod oracle;
@@ -13,10 +15,12 @@ mod rules;
 mod shrink;
 pub mod system_f;
 
-pub use campaign::{Campaign, Counters};
+pub use campaign::Campaign;
+pub use counters::Counters;
 pub use discover::{Details, PROGRAM, REWRITTEN, TERM, discovery, standalone};
 pub use error::Error;
 pub use exhibit::{Exhibit, REDUCED, REDUCED_REWRITTEN, is_exhibit};
+pub use job::{Served, job, served};
 pub use judge::{Fault, Judgement, RULES, Verdicts, judge};
 pub use known::{Class, Known};
 pub use oracle::{ORACLES, Oracle, Rejection, RunResult, Verdict, find, judge_all};

@@ -9,14 +9,16 @@ use anyhow::{Context, bail};
 use clap::Args;
 use strait_findings::{Discovery, Recorded, Recovery, Store, report};
 use strait_fuzz::{
-    Begun, Bounds, Campaign, Counters, Error, Lane, Lanes, Request, Shard, begin, check_targets,
+    Begun, Bounds, Campaign, Counters, Error, Lane, Lanes, Request, begin, check_targets, job,
 };
+use strait_queue::{Link, Outsourced, Shard};
 use strait_toolchain::Launcher;
 
 use crate::commands::fuzz_summary::Summary;
 use crate::duration;
 use crate::interrupt;
 use crate::progress::{Progress, Telling};
+use crate::queue::{self, QueueArgs};
 use crate::ui::{Paint, Status, Ui, grouped};
 
 /// The time of a campaign that says nothing about its end.
@@ -50,7 +52,7 @@ pub struct FuzzArgs {
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     time: Option<Duration>,
     /// Worker processes at once [default: one a core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_name = "N", conflicts_with = "queue", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
     /// Only share I of N, for N machines that know nothing of each other: 0/4, 1/4, 2/4, 3/4.
     /// Indices are dealt in runs of a thousand, so a share of a small count may be empty
@@ -65,6 +67,11 @@ pub struct FuzzArgs {
     /// The flix.jar to use for the target flix
     #[arg(long, value_name = "FILE")]
     flix_jar: Option<PathBuf>,
+    #[command(flatten)]
+    queue: QueueArgs,
+    /// With --queue: programs in a piece of work [default: 256]
+    #[arg(long, value_name = "K", requires = "queue", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    item: Option<u64>,
 }
 
 impl FuzzArgs {
@@ -76,6 +83,7 @@ impl FuzzArgs {
         if self.resume && !self.out.exists() {
             return Err(Error::NothingToResume { folder: self.out.clone() }.into());
         }
+        let link = self.queue.open()?;
         let mut store = Store::open(&self.out)?;
         tell_recovery(ui, store.recovery());
         let begun = begin(&mut store, &self.out, &self.request(), some_seed())?;
@@ -90,7 +98,9 @@ impl FuzzArgs {
         }
         let counters = Arc::new(Counters::default());
         let started = Instant::now();
-        let ended = self.campaign(ui, &stop, &launcher, &fuzzed, &begun, &counters, &mut store);
+        let link = link.as_ref();
+        let ended =
+            self.campaign(ui, &stop, &launcher, &fuzzed, &begun, &counters, &mut store, link);
         let seconds = started.elapsed().as_secs_f64();
         let summary = Summary {
             folder: &self.out,
@@ -145,6 +155,7 @@ impl FuzzArgs {
         begun: &Begun,
         counters: &Arc<Counters>,
         store: &mut Store,
+        link: Option<&Link>,
     ) -> anyhow::Result<()> {
         let bounds = Bounds {
             seed: begun.seed,
@@ -171,8 +182,12 @@ impl FuzzArgs {
             progress.say(format!("{heading} {}\n     {place}", discovery.title));
         };
         let campaign = Campaign { launcher, lanes, bounds, stop, counters };
-        campaign.run(store, begun.id, &mut found)?;
-        Ok(())
+        let Some(link) = link else { return Ok(campaign.run(store, begun.id, &mut found)?) };
+        let job = job(link, self.queue.lease(), begun.seed, lanes)?;
+        let tell = &mut |told| progress.say(queue::tell(link, told));
+        let item = self.item;
+        let outsourced = Outsourced { link, job: &job, folder: &self.out, item, tell };
+        Ok(campaign.submit(outsourced, store, begun.id, &mut found)?)
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use clap::Args;
 use strait_findings::{Discovery, Recorded, Store};
+use strait_queue::Shard;
 use strait_reorder::{
     Bounds, Campaign, Counters, Ended, Error, Prepared, Request, Switches, prepare,
 };
@@ -49,6 +50,9 @@ pub struct GoFuzzArgs {
     /// Tests at once [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
+    /// Only share I of N of the tests, for N machines that know nothing of each other: 0/4 to 3/4
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
     /// Which random orders [default: others each time]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -84,17 +88,24 @@ pub struct GoFuzzArgs {
 impl GoFuzzArgs {
     pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
         let stop = interrupt::flag_for(ui)?;
-        let prepared = self.prepare(ui, &stop)?;
+        let mut prepared = self.prepare(ui, &stop)?;
+        let shard = self.shard.unwrap_or_default();
+        let tests = prepared.subjects.len();
+        deal(&mut prepared, shard);
+        if tests > 0 && prepared.subjects.is_empty() {
+            ui.note(format!("there are {tests} tests, none of them in share {shard}"));
+        }
         for problem in &prepared.problems {
             let heading = ui.paint(Paint::Yellow, format!("{} is left out:", problem.package));
             ui.note(format!("{heading}\n{}", indent(&problem.said)));
         }
-        if prepared.subjects.is_empty() && !stop.load(Ordering::SeqCst) {
+        if tests == 0 && !stop.load(Ordering::SeqCst) {
             return Err(self.nothing(&prepared));
         }
         let mut store = Store::open(&self.out)?;
         let seed = self.seed.unwrap_or_else(some_seed);
-        let id = store.campaign(seed, 1, "go fuzz")?;
+        let share = if shard.is_whole() { String::new() } else { format!(" {shard}") };
+        let id = store.campaign(seed, 1, &format!("go fuzz{share}"))?;
         let counters = Arc::new(Counters::default());
         let started = Instant::now();
         let ended = self.campaign(ui, &stop, &prepared, seed, &counters, &mut store, id)?;
@@ -204,6 +215,13 @@ impl GoFuzzArgs {
         let campaign = Campaign { prepared, bounds, stop, counters };
         Ok(campaign.run(store, id, &mut found)?)
     }
+}
+
+/// Keeps the tests of a share. Tests are dealt in the order of their names, so that all machines agree.
+fn deal(prepared: &mut Prepared, shard: Shard) {
+    prepared.subjects.sort_by_key(strait_reorder::Subject::name);
+    let mut place = 0..;
+    prepared.subjects.retain(|_| place.next().is_some_and(|place| shard.deals(place)));
 }
 
 fn indent(text: &str) -> String {

@@ -31,3 +31,4 @@ mod verify_confirm;
 mod verify_report;
 mod verify_sarif;
 mod verify_text;
+pub mod worker;

@@ -9,9 +9,10 @@ use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use strait_findings::{Discovery, Recorded, Store};
+use strait_queue::{Outsourced, Shard};
 use strait_toolchain::Launcher;
 use strait_typefuzz::{
-    Campaign, Counters, FEATURES, Fuzzer, GENERATOR_VERSION, Known, Mode, Oracle, Recipe, find,
+    Campaign, Counters, FEATURES, Fuzzer, GENERATOR_VERSION, Known, Mode, Oracle, Recipe, find, job,
 };
 
 use crate::commands::fuzz::write_report;
@@ -20,6 +21,7 @@ use crate::commands::types_system::SystemRun;
 use crate::duration;
 use crate::interrupt;
 use crate::progress::{Progress, Telling};
+use crate::queue::{self, QueueArgs};
 use crate::ui::{Paint, Status, Ui, grouped};
 
 /// The time of a campaign that says nothing about its end.
@@ -88,6 +90,9 @@ pub struct TypesArgs {
     /// Compilers at once [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
+    /// Only share I of N, for N machines that know nothing of each other: 0/4, 1/4, 2/4, 3/4
+    #[arg(long, value_name = "I/N", conflicts_with = "system")]
+    shard: Option<Shard>,
     /// Folder for what is found
     #[arg(long, value_name = "DIR", default_value = "strait-out")]
     out: PathBuf,
@@ -109,6 +114,8 @@ pub struct TypesArgs {
     /// With --system: print terms in the notation of rule files
     #[arg(long, requires = "system")]
     terms: bool,
+    #[command(flatten)]
+    queue: QueueArgs,
 }
 
 impl TypesArgs {
@@ -143,11 +150,16 @@ impl TypesArgs {
         let fuzzer = Fuzzer::named(&self.fuzzer)?;
         let oracles = self.oracles(&launcher, stop)?;
         let recipe = Recipe::new(seed, self.mode.mode(), fuzzer);
+        let link = self.queue.open()?;
         let mut store = Store::open(&self.out)?;
         let names: Vec<&str> = oracles.iter().map(|oracle| oracle.name()).collect();
-        let settings = json!({
+        let mut settings = json!({
             "types": { "mode": recipe.mode.name(), "fuzzer": self.fuzzer, "oracles": names },
         });
+        let shard = self.shard.unwrap_or_default();
+        if !shard.is_whole() {
+            settings["shard"] = json!(shard.to_string());
+        }
         let id = store.campaign(seed, GENERATOR_VERSION, &settings.to_string())?;
         if !store.totals(id)?.is_empty() {
             bail!(
@@ -160,7 +172,8 @@ impl TypesArgs {
         let default = self.count.is_none().then_some(DEFAULT_TIME);
         let time = self.time.or(default);
         let started = Instant::now();
-        let telling = Told { counters: Arc::clone(&counters), time, all: self.count, started };
+        let all = self.count.map(|count| shard.size(count));
+        let telling = Told { counters: Arc::clone(&counters), time, all, started };
         let progress = Progress::of(ui, Box::new(telling), stop);
         let campaign = Campaign {
             recipe: &recipe,
@@ -168,14 +181,25 @@ impl TypesArgs {
             count: self.count,
             deadline: time.map(|time| started + time),
             jobs: self.jobs.map_or_else(cores, usize::from),
+            shard,
             stop,
             counters: &counters,
         };
-        let ended = campaign.run(&mut store, id, &mut |recorded: &Recorded, found: &Discovery| {
+        let mut found = |recorded: &Recorded, found: &Discovery| {
             let heading = ui.paint(Paint::Red, found.kind.as_str());
             let place = recorded.directory.display();
             progress.say(format!("{heading} {}\n     {place}", found.title));
-        });
+        };
+        let ended = match &link {
+            None => campaign.run(&mut store, id, &mut found),
+            Some(link) => {
+                let job = job(link, self.queue.lease(), &recipe, &oracles, campaign.lane())?;
+                let tell = &mut |told| progress.say(queue::tell(link, told));
+                let outsourced =
+                    Outsourced { link, job: &job, folder: &self.out, item: None, tell };
+                campaign.submit(outsourced, &mut store, id, &mut found)
+            }
+        };
         drop(progress);
         let known = Known::built_in()?;
         let summary = Summary {

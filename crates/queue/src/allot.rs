@@ -7,9 +7,6 @@ use std::time::Duration;
 
 use crate::shard::Shard;
 
-/// Indices in a block of most targets.
-pub const BLOCK: u64 = 32;
-
 /// Part of a lane's work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
@@ -51,6 +48,11 @@ impl Allotment {
         let mut queues: Vec<Queue> = missing.into_iter().map(queue).collect();
         queues.iter_mut().for_each(|queue| queue.skip(shard));
         Allotment { queues, shard }
+    }
+
+    /// Is nothing left to give out?
+    pub fn is_empty(&self) -> bool {
+        self.queues.iter().all(|queue| queue.missing.is_empty())
     }
 
     /// The next block.
@@ -99,7 +101,7 @@ mod tests {
     #[test]
     fn all_lanes_have_the_same_time() {
         let mut allotment =
-            Allotment::new([(vec![0..10_000], BLOCK), (vec![0..10_000], 7)], Shard::default());
+            Allotment::new([(vec![0..10_000], 32), (vec![0..10_000], 7)], Shard::default());
         let mut blocks = [0, 0];
         for _ in 0..110 {
             let block = allotment.claim().expect("there is more");
@@ -112,7 +114,7 @@ mod tests {
     #[test]
     fn every_index_is_given_out_once() {
         let mut allotment = Allotment::new(
-            [(vec![3..50, 60..61], BLOCK), (vec![], 1), (vec![7..8], 5)],
+            [(vec![3..50, 60..61], 32), (vec![], 1), (vec![7..8], 5)],
             Shard::default(),
         );
         let mut given: Vec<(usize, u64)> = Vec::new();

@@ -29,7 +29,7 @@ impl Shard {
     }
 
     /// The first piece of a range that belongs to the share, at most `length` long.
-    pub(crate) fn next(self, range: &Range<u64>, length: u64) -> Option<Range<u64>> {
+    pub fn next(self, range: &Range<u64>, length: u64) -> Option<Range<u64>> {
         let run = range.start / RUN;
         let to_come = (self.index + self.count - run % self.count) % self.count;
         let own = run.checked_add(to_come)?;
@@ -37,6 +37,11 @@ impl Shard {
         let run_end = if self.is_whole() { u64::MAX } else { (own + 1).saturating_mul(RUN) };
         let end = range.end.min(start.saturating_add(length)).min(run_end);
         (start < end).then_some(start..end)
+    }
+
+    /// Does the thing at this place of a list belong to the share? Things are dealt one by one.
+    pub fn deals(self, place: usize) -> bool {
+        place as u64 % self.count == self.index
     }
 
     /// How many of the first `count` indices belong to the share.
@@ -81,6 +86,14 @@ mod tests {
         assert_eq!("4/4".parse::<Shard>(), Err("shares of 4 are 0/4 to 3/4".to_owned()));
         for bad in ["", "1", "1/0", "-1/4", "a/b", "1/4/2", "0/1000001"] {
             assert!(bad.parse::<Shard>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn everything_in_a_list_belongs_to_one_share() {
+        for place in 0..50 {
+            let owners = (0..7).filter(|index| Shard { index: *index, count: 7 }.deals(place));
+            assert_eq!(owners.count(), 1);
         }
     }
 

@@ -1,0 +1,234 @@
+//! `strait worker`: does the work of campaigns that others have begun at a queue.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use serde_json::json;
+use strait_fuzz::{Bounds, Campaign, Counters, Lanes, lanes_of};
+use strait_queue::{Bench, Credentials, Job, Link, Shard};
+use strait_toolchain::Launcher;
+
+use crate::commands::fuzz::cores;
+use crate::duration;
+use crate::interrupt;
+use crate::progress::{Progress, Telling};
+use crate::queue;
+use crate::ui::{Status, Ui, grouped};
+
+/// How long a server that does not answer is asked again.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Between two looks for campaigns.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Do the work of campaigns that others have begun
+#[derive(Args)]
+#[command(after_help = "\
+A campaign is begun with `strait fuzz ... --queue nats://HOST:4222/NAME`; any number of workers on any \
+machines take its work, and any number of campaigns. What a worker finds goes to whoever began the \
+campaign. Work of a worker that dies is given to another.
+Credentials come from NATS' own files and variables: --creds or NATS_CREDS, NATS_NKEY, NATS_USER with \
+NATS_PASSWORD, NATS_CA, NATS_CERT with NATS_KEY, NATS_CONTEXT.
+Exit codes: 0 it was stopped or had nothing to do for --idle, 2 the command line or the queue is in the \
+way.")]
+pub struct WorkerArgs {
+    /// Where work comes from: nats://HOST:4222/NAME
+    #[arg(long, value_name = "ADDRESS")]
+    queue: String,
+    /// A NATS creds file [default: NATS_CREDS, or what NATS_CONTEXT says]
+    #[arg(long, value_name = "FILE")]
+    creds: Option<PathBuf>,
+    /// Pieces of work at once [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    jobs: Option<u16>,
+    /// Leave when there was no campaign for so long [default: never]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    idle: Option<Duration>,
+    /// The flix.jar to use for the target flix
+    #[arg(long, value_name = "FILE")]
+    flix_jar: Option<PathBuf>,
+}
+
+impl WorkerArgs {
+    pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
+        let address = queue::parse(&self.queue)?;
+        let stop = interrupt::flag_for(ui)?;
+        let credentials = Credentials::find(self.creds.as_deref())?;
+        let link = Link::open(&address, &credentials, PATIENCE)?;
+        let name = name();
+        ui.note(format!("working for {address} as {name}"));
+        let launcher = Launcher::this_program()?;
+        let mut lanes =
+            Lanes::new(&launcher, Arc::clone(&stop)).with_flix_jar(self.flix_jar.clone());
+        let counted = Arc::new(Counted::default());
+        let progress = Progress::of(ui, Box::new(Told(Arc::clone(&counted))), &stop);
+        let mut shift = Shift {
+            link: &link,
+            name: &name,
+            jobs: self.jobs.map_or_else(cores, usize::from),
+            launcher: &launcher,
+            stop: &stop,
+            counted: &counted,
+            say: &|text| progress.say(text),
+            refused: HashSet::new(),
+            fuzzed: HashMap::new(),
+        };
+        let mut idle = Instant::now();
+        while !stop.load(Ordering::SeqCst) && self.idle.is_none_or(|most| idle.elapsed() < most) {
+            if shift.round(&mut lanes)? {
+                idle = Instant::now();
+            } else {
+                std::thread::sleep(LOOK);
+            }
+        }
+        drop(progress);
+        let programs = counted.programs();
+        let campaigns = counted.campaigns.load(Ordering::Relaxed);
+        if ui.json {
+            ui.document(&json!({ "worker": name, "campaigns": campaigns, "programs": programs }))?;
+        } else {
+            let of = if campaigns == 1 { "campaign" } else { "campaigns" };
+            ui.line(format!("{} programs of {campaigns} {of}", grouped(programs)))?;
+        }
+        Ok(Status::Clean)
+    }
+}
+
+/// What a worker has at hand.
+struct Shift<'a> {
+    link: &'a Link,
+    name: &'a str,
+    jobs: usize,
+    launcher: &'a Launcher,
+    stop: &'a Arc<AtomicBool>,
+    counted: &'a Counted,
+    say: &'a dyn Fn(String),
+    /// Campaigns that are not for this machine.
+    refused: HashSet<String>,
+    /// What campaigns need that were served before; seeking it may take long.
+    fuzzed: HashMap<String, strait_fuzz::Served>,
+}
+
+impl Shift<'_> {
+    /// Works for each campaign while it has work. `false` if there was none to work for.
+    fn round(&mut self, lanes: &mut Lanes<'_>) -> anyhow::Result<bool> {
+        let (jobs, others) = self.link.jobs()?;
+        for (id, why) in others {
+            self.refuse(&id, &why);
+        }
+        let mut is_busy = false;
+        for job in jobs {
+            if self.stop.load(Ordering::SeqCst) || self.refused.contains(&job.id) {
+                continue;
+            }
+            let Some(bench) = Bench::open(self.link, &job, self.name)? else { continue };
+            is_busy = true;
+            let served = self.serve(&job, &bench, lanes);
+            bench.close();
+            if let Err(error) = served {
+                if self.stop.load(Ordering::SeqCst) {
+                    break;
+                }
+                self.refuse(&job.id, &format!("{error:#}"));
+            }
+        }
+        Ok(is_busy)
+    }
+
+    fn refuse(&mut self, id: &str, why: &str) {
+        if self.refused.insert(id.to_owned()) {
+            (self.say)(format!("campaign {id} is left to others: {why}"));
+        }
+    }
+
+    fn serve(&mut self, job: &Job, bench: &Bench, lanes: &mut Lanes<'_>) -> anyhow::Result<()> {
+        match job.kind.as_str() {
+            "fuzz" => self.fuzz(job, bench, lanes),
+            "types" => self.types(job, bench),
+            other => anyhow::bail!("this version knows no campaigns of the kind `{other}`"),
+        }
+    }
+
+    fn fuzz(&mut self, job: &Job, bench: &Bench, lanes: &mut Lanes<'_>) -> anyhow::Result<()> {
+        if !self.fuzzed.contains_key(&job.id) {
+            let served = lanes_of(job, lanes, &mut |text| (self.say)(text.to_owned()))?;
+            self.counted.campaigns.fetch_add(1, Ordering::Relaxed);
+            self.fuzzed.extend(served.map(|served| (job.id.clone(), served)));
+        }
+        let Some(served) = self.fuzzed.get(&job.id) else { return Ok(()) };
+        let bounds = Bounds {
+            seed: served.seed,
+            count: None,
+            time: None,
+            jobs: self.jobs,
+            shard: Shard::default(),
+        };
+        let campaign = Campaign {
+            launcher: self.launcher,
+            lanes: &served.lanes,
+            bounds,
+            stop: self.stop,
+            counters: &self.counted.fuzz,
+        };
+        Ok(campaign.serve(bench)?)
+    }
+
+    fn types(&self, job: &Job, bench: &Bench) -> anyhow::Result<()> {
+        let served = strait_typefuzz::served(job, self.launcher, self.stop)?;
+        let Some(served) = served else { return Ok(()) };
+        self.counted.campaigns.fetch_add(1, Ordering::Relaxed);
+        let campaign = strait_typefuzz::Campaign {
+            recipe: &served.recipe,
+            oracles: &served.oracles,
+            count: None,
+            deadline: None,
+            jobs: self.jobs,
+            shard: Shard::default(),
+            stop: self.stop,
+            counters: &self.counted.types,
+        };
+        Ok(campaign.serve(bench)?)
+    }
+}
+
+/// What a worker has done, all campaigns together.
+#[derive(Default)]
+struct Counted {
+    fuzz: Counters,
+    types: strait_typefuzz::Counters,
+    campaigns: AtomicU64,
+}
+
+impl Counted {
+    fn programs(&self) -> u64 {
+        self.fuzz.programs() + self.types.programs.load(Ordering::Relaxed)
+    }
+}
+
+/// What the progress line says.
+struct Told(Arc<Counted>);
+
+impl Telling for Told {
+    fn place(&self) -> Option<(u64, u64)> {
+        None
+    }
+
+    fn line(&self, elapsed: Duration) -> String {
+        let programs = self.0.programs();
+        let rate = (programs as f64 / elapsed.as_secs_f64().max(1e-3)) as u64;
+        format!("{} programs, {} a second", grouped(programs), grouped(rate))
+    }
+}
+
+/// A name that people recognise in what `nats` shows.
+fn name() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = match host.trim() {
+        "" => "worker",
+        host => host,
+    };
+    format!("{host}-{}", std::process::id())
+}

@@ -1,0 +1,210 @@
+//! `strait fuzz --queue` with `strait worker`s that are killed and paused, and a nats-server that is
+//! killed and started again: what was executed and found is what a campaign on one machine executes and
+//! finds. `STRAIT_CHAOS="KILLS RESTARTS PROGRAMS"` makes it long, as `cargo xtask chaos` does; then, where
+//! it is allowed, workers also sit in network namespaces with loss and delay.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "what was tested is said aloud")]
+#![expect(clippy::disallowed_methods, reason = "tidy: starts a process because it must be killed")]
+
+#[path = "../../queue/tests/support/server.rs"]
+mod server;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use server::Server;
+use strait_findings::{Ranges, Store};
+
+/// A channel that fails in nearly every longer program, so that the same faults show every time.
+const TARGET: &str = "broken-aborts";
+/// Longer than a lease.
+const PAUSE: Duration = Duration::from_millis(3500);
+const LEASE: &str = "2s";
+
+fn strait(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_strait"));
+    command.args(arguments).args(["--quiet"]).stdin(Stdio::null()).stdout(Stdio::null());
+    command
+}
+
+/// Ends with the test, whatever happens.
+struct Worker(Child);
+
+impl Worker {
+    /// In a network namespace, if there is a name.
+    fn start(address: &str, namespace: Option<&str>) -> Worker {
+        let worker = ["worker", "--queue", address, "--jobs", "1"];
+        let mut command = strait(&worker);
+        if let Some(namespace) = namespace {
+            command = Command::new("ip");
+            command.args(["netns", "exec", namespace, env!("CARGO_BIN_EXE_strait")]);
+            command.args(worker).arg("--quiet").stdin(Stdio::null()).stdout(Stdio::null());
+        }
+        Worker(command.spawn().expect("it starts"))
+    }
+
+    fn signal(&self, name: &str) {
+        let id = self.0.id().to_string();
+        let sent = Command::new("kill").args([&format!("-{name}"), &id]).status();
+        assert!(sent.expect("kill is there").success());
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What was executed, how many programs were counted, and what was found.
+fn results(folder: &Path) -> (Ranges, u64, BTreeSet<String>) {
+    let mut store = Store::open(folder).expect("a store");
+    let known = store.last_campaign().expect("readable").expect("a campaign");
+    let id = store.campaign(known.seed, known.generator_version, &known.settings).expect("known");
+    let version = strait_fuzz::built_in_version(strait_runtimes::target(TARGET).expect("known"));
+    let executed = store.executed(id, TARGET, &version).expect("readable");
+    let totals = store.totals(id).expect("readable");
+    let programs = totals.iter().map(|total| total.programs).sum();
+    (executed, programs, store.findings().map(|finding| finding.id.clone()).collect())
+}
+
+/// How much is done to a campaign.
+struct Chaos {
+    kills: usize,
+    restarts: usize,
+    programs: u64,
+    is_long: bool,
+}
+
+impl Chaos {
+    fn wanted() -> Chaos {
+        let Ok(text) = std::env::var("STRAIT_CHAOS") else {
+            return Chaos { kills: 5, restarts: 1, programs: 700, is_long: false };
+        };
+        let numbers: Vec<u64> =
+            text.split(' ').map(|word| word.parse().expect("a number")).collect();
+        let [kills, restarts, programs] = numbers[..] else { panic!("KILLS RESTARTS PROGRAMS") };
+        Chaos { kills: kills as usize, restarts: restarts as usize, programs, is_long: true }
+    }
+}
+
+/// Some numbers; the seed is printed.
+fn dice(mut state: u64) -> impl FnMut(u64) -> u64 {
+    move |most| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % most
+    }
+}
+
+#[test]
+fn chaos_changes_nothing() {
+    let chaos = Chaos::wanted();
+    let network = if chaos.is_long { Network::make() } else { None };
+    let host = network.as_ref().map_or("127.0.0.1", |_| Network::HOST);
+    let Some(mut server) = Server::start(host) else { return };
+    let seed = std::env::var("STRAIT_CHAOS_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seed = seed.unwrap_or_else(|| u64::from(std::process::id()));
+    println!("STRAIT_CHAOS_SEED={seed}");
+    let mut dice = dice(seed);
+    let (one, other) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let count = chaos.programs.to_string();
+    let fuzz = |folder: &Path, more: &[&str]| {
+        let mut command = strait(&["fuzz", TARGET, "--seed", "11", "--count", &count]);
+        command.args(more).arg("--out").arg(folder);
+        command.spawn().expect("it starts")
+    };
+    let alone = fuzz(one.path(), &[]).wait().expect("ours");
+    let address = server.address("chaos");
+    let mut campaign = fuzz(other.path(), &["--queue", &address, "--lease", LEASE, "--item", "16"]);
+    let place = |number: usize| network.as_ref().map(|_| Network::NAMES[number]);
+    let mut workers: Vec<Worker> =
+        (0..3).map(|number| Worker::start(&address, place(number))).collect();
+    let (mut kills, mut restarts) = (0, 0);
+    let begun = Instant::now();
+    while kills < chaos.kills || restarts < chaos.restarts {
+        std::thread::sleep(Duration::from_millis(100 + dice(500)));
+        let is_over = campaign.try_wait().expect("ours").is_some();
+        assert!(!is_over, "it was through after {kills} kills: too fast for this test");
+        let victim = dice(3) as usize;
+        if restarts * chaos.kills < kills * chaos.restarts && restarts < chaos.restarts {
+            server.restart(Duration::from_millis(dice(1000)));
+            restarts += 1;
+        } else {
+            workers[victim].signal("KILL");
+            workers[victim] = Worker::start(&address, place(victim));
+            kills += 1;
+        }
+        if kills == chaos.kills / 2 {
+            workers[0].signal("STOP");
+            std::thread::sleep(PAUSE);
+            workers[0].signal("CONT");
+        }
+    }
+    println!("{kills} kills and {restarts} restarts in {:?}", begun.elapsed());
+    let together = campaign.wait().expect("ours");
+    assert_eq!(together.code(), alone.code());
+    let (expected, found) = (results(one.path()), results(other.path()));
+    assert_eq!(found, expected);
+    assert_eq!((found.0.len(), found.1), (chaos.programs, chaos.programs));
+    assert!(!found.2.is_empty(), "the fault was not found");
+    println!("{} programs, each counted once; {} findings, as alone", found.1, found.2.len());
+}
+
+/// Three namespaces at a bridge, with loss and delay. They need root; without it there are none.
+struct Network;
+
+impl Network {
+    const HOST: &str = "10.87.0.1";
+    const NAMES: [&str; 3] = ["strait-1", "strait-2", "strait-3"];
+
+    fn make() -> Option<Network> {
+        let network = Network;
+        network.remove();
+        let mut is_made = network.ip("link add strait-br type bridge")
+            && network.ip("addr add 10.87.0.1/24 dev strait-br")
+            && network.ip("link set strait-br up");
+        for (number, name) in Network::NAMES.into_iter().enumerate() {
+            let outer = format!("strait-v{number}");
+            is_made = is_made
+                && network.ip(&format!("netns add {name}"))
+                && network.ip(&format!("link add {outer} type veth peer name eth0 netns {name}"))
+                && network.ip(&format!("link set {outer} master strait-br up"))
+                && network.ip(&format!("-n {name} addr add 10.87.0.{}/24 dev eth0", number + 2))
+                && network.ip(&format!("-n {name} link set eth0 up"))
+                && network.ip(&format!("-n {name} link set lo up"))
+                && network.ip(&format!(
+                    "netns exec {name} tc qdisc add dev eth0 root netem delay 20ms 10ms loss 2%"
+                ));
+        }
+        if !is_made {
+            eprintln!("SKIPPED network namespaces with loss and delay: not allowed here");
+            return None;
+        }
+        println!("workers in network namespaces, 20 ms delay, 2 % loss");
+        Some(network)
+    }
+
+    fn ip(&self, arguments: &str) -> bool {
+        let mut command = Command::new("ip");
+        command.args(arguments.split(' ')).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    }
+
+    fn remove(&self) {
+        for name in Network::NAMES {
+            self.ip(&format!("netns del {name}"));
+        }
+        self.ip("link del strait-br");
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}

@@ -1,0 +1,58 @@
+//! Work from this process: blocks of the allotment go to its own threads, and what they deliver goes to
+//! the thread that owns the store, at once.
+
+use std::sync::mpsc::Sender;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::allot::{Allotment, Block};
+use crate::error::Error;
+use crate::source::{Part, Piece, Source};
+
+/// What a thread brings: a lane and what was done of it.
+pub type Brought = (usize, Part);
+
+/// One thread's way to the allotment and to the store.
+#[derive(Debug)]
+pub struct Embedded<'a> {
+    allotment: &'a Mutex<Allotment>,
+    sender: Sender<Brought>,
+    lane: usize,
+}
+
+impl<'a> Embedded<'a> {
+    /// The receiver's end of the channel is for the [`crate::Ledger`]; it is over when all threads'
+    /// sources are gone.
+    pub fn new(allotment: &'a Mutex<Allotment>, sender: Sender<Brought>) -> Self {
+        Embedded { allotment, sender, lane: 0 }
+    }
+
+    fn allotment(&self) -> MutexGuard<'a, Allotment> {
+        self.allotment.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Source for Embedded<'_> {
+    fn take(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<Piece>, Error> {
+        if stop() {
+            return Ok(None);
+        }
+        let Some(Block { lane, indices }) = self.allotment().claim() else { return Ok(None) };
+        self.lane = lane;
+        Ok(Some(Piece { lane, indices, is_watched: false, deadly: Vec::new() }))
+    }
+
+    fn begin(&mut self, _index: u64) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn deliver(&mut self, part: Part) -> Result<bool, Error> {
+        Ok(self.sender.send((self.lane, part)).is_ok())
+    }
+
+    fn finish(&mut self, spent: Duration, _whole: bool) -> Result<(), Error> {
+        // What is left of a piece is missing in the store, and resumed from there.
+        self.allotment().finish(self.lane, spent);
+        Ok(())
+    }
+}

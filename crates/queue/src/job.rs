@@ -1,0 +1,110 @@
+//! What travels through a queue: a campaign ([`Job`]), a piece of its work ([`Item`]) and what came out
+//! of that ([`Report`]). All of it is JSON, so that `nats` shows it to people.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The version of everything here. Grows when an older Strait could not take part any more.
+pub const PROTOCOL: u32 = 1;
+
+/// A target and its version, as the store knows them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaneName {
+    /// The target.
+    pub target: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// A campaign, as workers see it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Job {
+    /// A name that no other campaign has.
+    pub id: String,
+    /// [`PROTOCOL`].
+    pub protocol: u32,
+    /// Which part of Strait does the work: `fuzz`, `types`.
+    pub kind: String,
+    /// How long a worker may be silent before its work goes to another.
+    pub lease_ms: u64,
+    /// What the lanes of items are.
+    pub lanes: Vec<LaneName>,
+    /// What the indices mean; for the part that does the work.
+    pub settings: Value,
+}
+
+impl Job {
+    /// A new campaign; `id` is a name that no other has.
+    pub fn new(
+        id: String,
+        kind: &str,
+        lease: Duration,
+        lanes: Vec<LaneName>,
+        settings: Value,
+    ) -> Self {
+        Job {
+            id,
+            protocol: PROTOCOL,
+            kind: kind.to_owned(),
+            lease_ms: u64::try_from(lease.as_millis()).unwrap_or(u64::MAX),
+            lanes,
+            settings,
+        }
+    }
+
+    /// How long a worker may be silent.
+    pub fn lease(&self) -> Duration {
+        Duration::from_millis(self.lease_ms.max(1))
+    }
+}
+
+/// A piece of work: some indices of a lane.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Item {
+    /// Which lane.
+    pub lane: usize,
+    /// The first index.
+    pub start: u64,
+    /// The first index that does not belong to it.
+    pub end: u64,
+}
+
+impl Item {
+    /// Its indices.
+    pub fn indices(&self) -> Range<u64> {
+        self.start..self.end
+    }
+
+    /// Its name, also that of the message: the same work has the same name.
+    pub fn name(&self, job: &str) -> String {
+        format!("{job}.{}.{}.{}", self.lane, self.start, self.end)
+    }
+}
+
+/// What came out of an item.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Report {
+    pub(crate) item: Item,
+    pub(crate) programs: u64,
+    pub(crate) runs: u64,
+    pub(crate) spent_ms: u64,
+    pub(crate) counts: BTreeMap<String, u64>,
+    /// Faults that were shown: which, and by which program.
+    pub(crate) shown: Vec<Shown>,
+    /// Faults of which the reader may not know yet, and the object that describes each.
+    pub(crate) parcels: Vec<(String, String)>,
+    /// Who did it, for people.
+    pub(crate) worker: String,
+}
+
+/// A fault that a program showed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Shown {
+    pub(crate) finding: String,
+    pub(crate) seed: u64,
+    pub(crate) index: u64,
+}

@@ -1,0 +1,28 @@
+#![doc = include_str!("../README.md")]
+
+mod address;
+mod allot;
+mod credentials;
+mod embedded;
+mod error;
+mod job;
+mod ledger;
+mod link;
+mod note;
+mod shard;
+mod source;
+mod submit;
+mod worker;
+
+pub use address::Address;
+pub use allot::{Allotment, Block};
+pub use credentials::Credentials;
+pub use embedded::{Brought, Embedded};
+pub use error::Error;
+pub use job::{Item, Job, LaneName, PROTOCOL};
+pub use ledger::Ledger;
+pub use link::{Foreign, Link};
+pub use shard::Shard;
+pub use source::{Part, Piece, Source};
+pub use submit::{Outsourced, Submission, Told};
+pub use worker::{Bench, Taker};

@@ -1,0 +1,261 @@
+//! A connection to a queue, with everything that has to be there: made by whoever comes first. The
+//! client connects again by itself when the server was away; what was asked meanwhile is asked again
+//! here, for as long as it makes sense.
+
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_nats::jetstream::{Context, kv, object_store, stream};
+use async_nats::{Client, ConnectErrorKind, jetstream};
+use futures_util::TryStreamExt;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::address::Address;
+use crate::credentials::Credentials;
+use crate::error::Error;
+use crate::job::{Job, PROTOCOL};
+
+/// How long the server looks for messages that it has already.
+const DUPLICATES: Duration = Duration::from_secs(120);
+/// What nobody has fetched after so long is given up.
+const KEPT: Duration = Duration::from_secs(14 * 24 * 3600);
+/// Between two attempts.
+const PAUSE: Duration = Duration::from_millis(250);
+/// How long a request may take.
+const REQUEST: Duration = Duration::from_secs(5);
+
+/// A campaign that this version does not understand: its name and why.
+pub type Foreign = (String, String);
+
+/// A connection.
+#[derive(Clone)]
+pub struct Link {
+    runtime: Arc<Runtime>,
+    hub: Hub,
+}
+
+/// What tasks need of it. They must not own the runtime that runs them.
+#[derive(Clone)]
+pub(crate) struct Hub {
+    pub(crate) address: Arc<Address>,
+    pub(crate) client: Client,
+    pub(crate) jetstream: Context,
+}
+
+impl Link {
+    /// Connects, and makes what is missing there. A server that does not answer is asked again for so
+    /// long.
+    pub fn open(
+        address: &Address,
+        credentials: &Credentials,
+        patience: Duration,
+    ) -> Result<Link, Error> {
+        let mut builder = Builder::new_multi_thread();
+        let runtime = builder.worker_threads(1).enable_all().thread_name("queue").build();
+        let runtime = Arc::new(runtime.map_err(Error::Runtime)?);
+        let begun = Instant::now();
+        let client = loop {
+            let options = credentials
+                .options()?
+                .name(format!("strait {}", env!("CARGO_PKG_VERSION")))
+                .request_timeout(Some(REQUEST))
+                .reconnect_delay_callback(|attempts| {
+                    Duration::from_millis(100 * attempts.min(20) as u64)
+                });
+            match runtime.block_on(options.connect(address.servers.clone())) {
+                Ok(client) => break client,
+                Err(error) => {
+                    let kind = error.kind();
+                    let is_away = matches!(
+                        kind,
+                        ConnectErrorKind::Io | ConnectErrorKind::TimedOut | ConnectErrorKind::Dns
+                    );
+                    if !is_away || begun.elapsed() >= patience {
+                        return Err(unreachable_queue(address, kind, &error));
+                    }
+                    std::thread::sleep(PAUSE);
+                }
+            }
+        };
+        let inside = runtime.enter();
+        let jetstream = jetstream::new(client.clone());
+        drop(inside);
+        let hub = Hub { address: Arc::new(address.clone()), client, jetstream };
+        runtime.block_on(hub.furnish(patience.max(REQUEST * 2)))?;
+        Ok(Link { runtime, hub })
+    }
+
+    /// A name that nothing else has.
+    pub fn fresh_name(&self) -> String {
+        self.hub.fresh_name()
+    }
+
+    /// The queue.
+    pub fn address(&self) -> &Address {
+        &self.hub.address
+    }
+
+    pub(crate) fn hub(&self) -> &Hub {
+        &self.hub
+    }
+
+    pub(crate) fn block<F: Future>(&self, future: F) -> F::Output {
+        self.runtime.block_on(future)
+    }
+
+    pub(crate) fn spawn(
+        &self,
+        future: impl Future<Output = ()> + Send + 'static,
+    ) -> tokio::task::JoinHandle<()> {
+        self.runtime.spawn(future)
+    }
+
+    /// The campaigns that are under way, as far as this version understands them, and the others'
+    /// names with the reason.
+    pub fn jobs(&self) -> Result<(Vec<Job>, Vec<Foreign>), Error> {
+        self.block(self.hub.jobs())
+    }
+}
+
+impl Hub {
+    pub(crate) fn fresh_name(&self) -> String {
+        let inbox = self.client.new_inbox();
+        inbox.rsplit('.').next().unwrap_or_default().to_owned()
+    }
+
+    pub(crate) fn failed(&self, action: &'static str, why: impl Display) -> Error {
+        Error::Server { address: self.address.to_string(), action, why: why.to_string() }
+    }
+
+    /// Asks again and again, for so long.
+    pub(crate) async fn insist<T, E: Display, F: Future<Output = Result<T, E>>>(
+        &self,
+        action: &'static str,
+        patience: Duration,
+        mut attempt: impl FnMut() -> F,
+    ) -> Result<T, Error> {
+        let begun = Instant::now();
+        loop {
+            match attempt().await {
+                Ok(value) => return Ok(value),
+                Err(error) if begun.elapsed() >= patience => return Err(self.failed(action, error)),
+                Err(_) => tokio::time::sleep(PAUSE).await,
+            }
+        }
+    }
+
+    /// Streams and buckets.
+    async fn furnish(&self, patience: Duration) -> Result<(), Error> {
+        let address = &self.address;
+        let work = stream::Config {
+            name: address.work(),
+            subjects: vec![address.work_of("*")],
+            retention: stream::RetentionPolicy::WorkQueue,
+            ..Self::stream()
+        };
+        let results = stream::Config {
+            name: address.results(),
+            subjects: vec![address.results_of("*")],
+            ..Self::stream()
+        };
+        for config in [work, results, Self::bucket(&address.jobs()), Self::bucket(&address.notes())]
+        {
+            let make = || self.jetstream.get_or_create_stream(config.clone());
+            self.insist("make a stream", patience, make).await.map_err(without_jetstream)?;
+        }
+        let bucket = address.parcels();
+        let config = object_store::Config { bucket, max_age: KEPT, ..Default::default() };
+        self.insist("make an object store", patience, || self.objects(&config)).await?;
+        Ok(())
+    }
+
+    fn stream() -> stream::Config {
+        stream::Config {
+            storage: stream::StorageType::File,
+            duplicate_window: DUPLICATES,
+            max_age: KEPT,
+            ..stream::Config::default()
+        }
+    }
+
+    /// A bucket is a stream with one message for each key. The client's own way to make one does not
+    /// understand servers before 2.10.
+    fn bucket(name: &str) -> stream::Config {
+        stream::Config {
+            name: format!("KV_{name}"),
+            subjects: vec![format!("$KV.{name}.>")],
+            max_messages_per_subject: 1,
+            discard: stream::DiscardPolicy::New,
+            allow_rollup: true,
+            deny_delete: true,
+            allow_direct: true,
+            ..Self::stream()
+        }
+    }
+
+    async fn objects(&self, config: &object_store::Config) -> Result<(), String> {
+        if self.jetstream.get_object_store(&config.bucket).await.is_ok() {
+            return Ok(());
+        }
+        self.jetstream.create_object_store(config.clone()).await.map(drop).map_err(text)
+    }
+
+    pub(crate) async fn store(&self, bucket: String) -> Result<kv::Store, String> {
+        self.jetstream.get_key_value(bucket).await.map_err(text)
+    }
+
+    async fn jobs(&self) -> Result<(Vec<Job>, Vec<Foreign>), Error> {
+        let read = || async {
+            let store = self.store(self.address.jobs()).await?;
+            let keys: Vec<String> =
+                store.keys().await.map_err(text)?.try_collect().await.map_err(text)?;
+            let mut entries = Vec::new();
+            for key in keys {
+                entries.extend(store.get(&key).await.map_err(text)?.map(|value| (key, value)));
+            }
+            Ok::<_, String>(entries)
+        };
+        let entries = self.insist("read the campaigns", REQUEST * 6, read).await?;
+        let (mut jobs, mut others) = (Vec::new(), Vec::new());
+        for (key, value) in entries {
+            match serde_json::from_slice::<Job>(&value) {
+                Ok(job) if job.protocol == PROTOCOL => jobs.push(job),
+                Ok(job) => {
+                    let why = format!("it speaks version {}, we {PROTOCOL}", job.protocol);
+                    others.push((key, why));
+                }
+                Err(error) => others.push((key, error.to_string())),
+            }
+        }
+        Ok((jobs, others))
+    }
+}
+
+fn unreachable_queue(address: &Address, kind: ConnectErrorKind, error: &dyn Display) -> Error {
+    let next = match kind {
+        ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
+            "name a creds file with --creds or NATS_CREDS, or a context with NATS_CONTEXT"
+        }
+        ConnectErrorKind::Tls => "see NATS_CA, NATS_CERT and NATS_KEY",
+        _ => "is nats-server running there, and is the port right?",
+    };
+    Error::Unreachable { address: address.to_string(), why: error.to_string(), next }
+}
+
+/// The first thing that is asked of JetStream has failed.
+fn without_jetstream(error: Error) -> Error {
+    match error {
+        Error::Server { address, why, .. } => Error::Unreachable {
+            address,
+            why: format!("JetStream does not do what it should ({why})"),
+            next: "start the server with JetStream, `nats-server -js`, and allow it for this account",
+        },
+        other => other,
+    }
+}
+
+/// What an error says.
+pub(crate) fn text(error: impl Display) -> String {
+    error.to_string()
+}

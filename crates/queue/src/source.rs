@@ -1,0 +1,68 @@
+//! Where work comes from and where its results go: the one trait between a campaign's threads and the
+//! rest of the world. A thread takes a piece, does it, and delivers what it has seen; whether the piece
+//! came from this process or from another machine is not for it to know.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::time::Duration;
+
+use strait_findings::{Discovery, Ranges};
+
+use crate::error::Error;
+
+/// A piece of work: some indices of a lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Which lane.
+    pub lane: usize,
+    /// Which indices.
+    pub indices: Range<u64>,
+    /// Somebody had it before and was lost: each index is said before it begins, and none begins
+    /// before the one before it has ended.
+    pub is_watched: bool,
+    /// Indices that workers have died at. They are not run but reported.
+    pub deadly: Vec<u64>,
+}
+
+/// What came out of a part of a piece.
+#[derive(Clone, Debug, Default)]
+pub struct Part {
+    /// Which indices need not be executed again.
+    pub indices: Ranges,
+    /// How many programs ran.
+    pub programs: u64,
+    /// How many runs they had.
+    pub runs: u64,
+    /// What else was counted, by name.
+    pub counts: BTreeMap<String, u64>,
+    /// What they showed.
+    pub discoveries: Vec<Discovery>,
+}
+
+impl Part {
+    /// Adds what came out later.
+    pub fn add(&mut self, more: Part) {
+        more.indices.intervals().iter().for_each(|range| self.indices.insert(range.clone()));
+        self.programs += more.programs;
+        self.runs += more.runs;
+        for (name, count) in more.counts {
+            *self.counts.entry(name).or_default() += count;
+        }
+        self.discoveries.extend(more.discoveries);
+    }
+}
+
+/// One thread's side of it. A thread has at most one piece at a time.
+pub trait Source: Send {
+    /// The next piece; `None` when there is none left, none comes for a while, or `stop` says so.
+    fn take(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<Piece>, Error>;
+
+    /// An index of a watched piece is about to begin.
+    fn begin(&mut self, index: u64) -> Result<(), Error>;
+
+    /// Part of the piece is done. `false` when nobody wants to hear of it any more.
+    fn deliver(&mut self, part: Part) -> Result<bool, Error>;
+
+    /// The piece is done after so long, or given back when it is not `whole`.
+    fn finish(&mut self, spent: Duration, whole: bool) -> Result<(), Error>;
+}

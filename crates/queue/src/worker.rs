@@ -1,0 +1,375 @@
+//! Work from a queue: a thread of a worker takes an item, keeps it alive while it is at it, and
+//! acknowledges it once the results are stored. Results are handed in beside the next item, so that no
+//! thread waits for the network.
+//!
+//! Nothing here has to happen exactly once: an item that is done twice has the same name both times,
+//! and the stream and the reader take one.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use async_nats::jetstream::consumer::PullConsumer;
+use async_nats::jetstream::message::{Acker, PublishMessage};
+use async_nats::jetstream::{AckKind, Message, kv};
+use bytes::Bytes;
+use futures_util::StreamExt;
+use strait_findings::Discovery;
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+
+use crate::error::Error;
+use crate::job::{Item, Job, Report, Shown};
+use crate::link::{Hub, Link, text};
+use crate::note::Note;
+use crate::source::{Part, Piece, Source};
+
+/// How long the server holds a question for work.
+const ASKING: Duration = Duration::from_secs(1);
+/// Without work for so long a thread leaves: there may be work of another campaign.
+const IDLE: Duration = Duration::from_secs(3);
+/// How often we look whether the campaign is over.
+const LOOK: Duration = Duration::from_secs(1);
+/// Results that are on their way at once.
+const ON_THEIR_WAY: u32 = 8;
+/// How long results are offered to a server that is away, when we are to end.
+const FAREWELL: Duration = Duration::from_secs(10);
+/// Whatever takes so many workers, and never lets one begin, is given up.
+const DELIVERIES: i64 = 25;
+
+/// A worker's place at a campaign: what its threads share.
+pub struct Bench {
+    link: Link,
+    shared: Arc<Shared>,
+    look: JoinHandle<()>,
+}
+
+struct Shared {
+    hub: Hub,
+    job: Job,
+    name: String,
+    consumer: PullConsumer,
+    notes: kv::Store,
+    is_over: AtomicBool,
+    is_closing: AtomicBool,
+    on_their_way: Arc<Semaphore>,
+    known: Mutex<Known>,
+}
+
+/// What has been handed in.
+#[derive(Default)]
+struct Known {
+    /// Items of ours.
+    items: HashSet<String>,
+    /// Faults that the reader knows for sure.
+    told: HashSet<String>,
+    /// The fullest description of each fault.
+    fullest: HashMap<String, Discovery>,
+}
+
+impl Bench {
+    /// A place at this campaign, for a worker of this name. `None` if the campaign has just ended.
+    pub fn open(link: &Link, job: &Job, name: &str) -> Result<Option<Bench>, Error> {
+        let hub = link.hub().clone();
+        let consumer: Result<PullConsumer, _> =
+            link.block(hub.jetstream.get_consumer_from_stream(&job.id, hub.address.work()));
+        let Ok(consumer) = consumer else { return Ok(None) };
+        let notes = link.block(hub.store(hub.address.notes()));
+        let Ok(notes) = notes else { return Ok(None) };
+        let shared = Arc::new(Shared {
+            hub,
+            job: job.clone(),
+            name: name.to_owned(),
+            consumer,
+            notes,
+            is_over: AtomicBool::new(false),
+            is_closing: AtomicBool::new(false),
+            on_their_way: Arc::new(Semaphore::new(ON_THEIR_WAY as usize)),
+            known: Mutex::default(),
+        });
+        let watched = Arc::clone(&shared);
+        let look = link.spawn(async move { watched.look().await });
+        Ok(Some(Bench { link: link.clone(), shared, look }))
+    }
+
+    /// A thread's own source.
+    pub fn taker(&self) -> Taker {
+        Taker { link: self.link.clone(), shared: Arc::clone(&self.shared), open: None }
+    }
+
+    /// The campaign has ended.
+    pub fn is_over(&self) -> bool {
+        self.shared.is_over.load(Ordering::Relaxed)
+    }
+
+    /// Waits until everything is handed in. The threads are gone. A server that is away is given some
+    /// time to come back; what could not be handed in is done again by somebody.
+    pub fn close(self) {
+        let all = self.shared.on_their_way.acquire_many(ON_THEIR_WAY);
+        let waited = self.link.block(async { tokio::time::timeout(FAREWELL, all).await.is_ok() });
+        self.shared.is_closing.store(!waited, Ordering::SeqCst);
+        self.look.abort();
+    }
+}
+
+impl Shared {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An item is handed in, and the reader knows of these faults.
+    fn remember(&self, item: &str, told: Option<Vec<String>>) {
+        let mut known = self.known();
+        known.items.insert(item.to_owned());
+        known.told.extend(told.into_iter().flatten());
+    }
+
+    /// Looks whether the campaign is over.
+    async fn look(&self) {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            let Ok(jobs) = self.hub.store(self.hub.address.jobs()).await else { continue };
+            // A server that is away says nothing about the campaign.
+            if let Ok(None) = jobs.get(&self.job.id).await {
+                self.is_over.store(true, Ordering::SeqCst);
+                return;
+            }
+        }
+    }
+
+    async fn ask(&self) -> Result<Option<Message>, String> {
+        let asking = async {
+            let batch = self.consumer.batch().max_messages(1).expires(ASKING);
+            let mut messages = batch.messages().await.map_err(text)?;
+            messages.next().await.transpose().map_err(text)
+        };
+        tokio::time::timeout(ASKING * 3, asking).await.unwrap_or(Ok(None))
+    }
+
+    /// Stores the results of an item, then acknowledges it.
+    async fn hand_in(&self, open: Open, spent: Duration) {
+        let part = &open.part;
+        let shown: Vec<Shown> = part.discoveries.iter().map(shown).collect();
+        let mut news: Vec<String> = shown.iter().map(|shown| shown.finding.clone()).collect();
+        news.sort();
+        news.dedup();
+        news.retain(|finding| !self.known().told.contains(finding));
+        let mut parcels = Vec::new();
+        for finding in &news {
+            let fullest = self.known().fullest.get(finding).cloned();
+            let Some(discovery) = fullest else { continue };
+            let object = format!("{}.{finding}.{}", self.job.id, self.hub.fresh_name());
+            if self.send_parcel(&object, &discovery).await.is_none() {
+                return;
+            }
+            parcels.push((finding.clone(), object));
+        }
+        let report = Report {
+            item: open.item.clone(),
+            programs: part.programs,
+            runs: part.runs,
+            spent_ms: u64::try_from(spent.as_millis()).unwrap_or(u64::MAX),
+            counts: part.counts.clone(),
+            shown,
+            parcels,
+            worker: self.name.clone(),
+        };
+        let Some(is_first) = self.publish(&open.name, &report).await else { return };
+        self.remember(&open.name, is_first.then_some(news));
+        // If this gets lost, the item comes again and is known.
+        let _ = open.acker.ack().await;
+        if open.note.is_some() {
+            let _ = self.notes.purge(&open.name).await;
+        }
+    }
+
+    /// `None` when we are to end before the server is back.
+    async fn send_parcel(&self, object: &str, discovery: &Discovery) -> Option<()> {
+        let parcel = serde_json::to_vec(discovery).unwrap_or_default();
+        self.until_closing(|| async {
+            let bucket = self.hub.address.parcels();
+            let store = self.hub.jetstream.get_object_store(bucket).await.map_err(text)?;
+            store.put(object, &mut parcel.as_slice()).await.map(drop).map_err(text)
+        })
+        .await
+    }
+
+    /// Whether the stream did not have it yet; `None` when we are to end before the server is back.
+    async fn publish(&self, name: &str, report: &Report) -> Option<bool> {
+        let payload = Bytes::from(serde_json::to_vec(report).unwrap_or_default());
+        let subject = self.hub.address.results_of(&self.job.id);
+        self.until_closing(|| async {
+            let message = PublishMessage::build().payload(payload.clone()).message_id(name);
+            let sent = self.hub.jetstream.send_publish(subject.clone(), message);
+            let stored = sent.await.map_err(text)?.await.map_err(text)?;
+            Ok(!stored.duplicate)
+        })
+        .await
+    }
+
+    async fn until_closing<T, F: Future<Output = Result<T, String>>>(
+        &self,
+        mut attempt: impl FnMut() -> F,
+    ) -> Option<T> {
+        loop {
+            match attempt().await {
+                Ok(value) => return Some(value),
+                Err(_) if self.is_closing.load(Ordering::SeqCst) => return None,
+                Err(_) => tokio::time::sleep(Duration::from_millis(250)).await,
+            }
+        }
+    }
+}
+
+fn shown(discovery: &Discovery) -> Shown {
+    Shown { finding: discovery.id(), seed: discovery.seed, index: discovery.index }
+}
+
+/// The item that a thread is at.
+struct Open {
+    name: String,
+    item: Item,
+    acker: Arc<Acker>,
+    beat: JoinHandle<()>,
+    note: Option<Note>,
+    part: Part,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.beat.abort();
+    }
+}
+
+/// One thread's source.
+pub struct Taker {
+    link: Link,
+    shared: Arc<Shared>,
+    open: Option<Open>,
+}
+
+impl Taker {
+    /// Takes an item in hand, unless it is one that we have done.
+    fn accept(&self, message: Message) -> Result<Option<Open>, Error> {
+        let delivered = message.info().map_or(1, |info| info.delivered);
+        let (message, acker) = message.split();
+        let shared = &self.shared;
+        let item: Item =
+            serde_json::from_slice(&message.payload).map_err(|error| Error::Foreign {
+                address: shared.hub.address.to_string(),
+                what: "work",
+                why: error.to_string(),
+            })?;
+        let name = item.name(&shared.job.id);
+        if shared.known().items.contains(&name) {
+            // If this gets lost, it comes again.
+            let _ = self.link.block(acker.ack());
+            return Ok(None);
+        }
+        let acker = Arc::new(acker);
+        let (alive, pause) = (Arc::clone(&acker), shared.job.lease() / 3);
+        let beat = self.link.spawn(async move {
+            loop {
+                tokio::time::sleep(pause).await;
+                // The next one comes soon.
+                let _ = alive.ack_with(AckKind::Progress).await;
+            }
+        });
+        let mut open = Open { name, item, acker, beat, note: None, part: Part::default() };
+        if delivered > 1 {
+            let read = || Note::read(&shared.notes, &open.name);
+            let patience = shared.job.lease();
+            let note = self.link.block(shared.hub.insist("read a note", patience, read));
+            let Ok(mut note) = note else { return Ok(None) };
+            note.blame();
+            if delivered > DELIVERIES {
+                note.deadly = open.item.indices().collect();
+            }
+            open.note = Some(note);
+        }
+        Ok(Some(open))
+    }
+
+    fn write_note(&self) {
+        let Some(open) = &self.open else { return };
+        let Some(note) = &open.note else { return };
+        let write = || note.write(&self.shared.notes, &open.name);
+        // Without the note a death here would not be counted, that is all.
+        let _ = self.link.block(self.shared.hub.insist("write a note", LOOK, write));
+    }
+}
+
+impl Source for Taker {
+    fn take(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<Piece>, Error> {
+        let begun = Instant::now();
+        while !stop() && !self.shared.is_over.load(Ordering::Relaxed) && begun.elapsed() < IDLE {
+            let message = match self.link.block(self.shared.ask()) {
+                Ok(Some(message)) => message,
+                Ok(None) => continue,
+                Err(_) => {
+                    std::thread::sleep(Duration::from_millis(200));
+                    continue;
+                }
+            };
+            let Some(open) = self.accept(message)? else { continue };
+            let piece = Piece {
+                lane: open.item.lane,
+                indices: open.item.indices(),
+                is_watched: open.note.is_some(),
+                deadly: open.note.as_ref().map_or_else(Vec::new, |note| note.deadly.clone()),
+            };
+            self.open = Some(open);
+            return Ok(Some(piece));
+        }
+        Ok(None)
+    }
+
+    fn begin(&mut self, index: u64) -> Result<(), Error> {
+        let note = self.open.as_mut().and_then(|open| open.note.as_mut());
+        if let Some(note) = note {
+            note.begin(index);
+            self.write_note();
+        }
+        Ok(())
+    }
+
+    fn deliver(&mut self, part: Part) -> Result<bool, Error> {
+        let mut known = self.shared.known();
+        for discovery in &part.discoveries {
+            let fullest = known.fullest.entry(discovery.id()).or_insert_with(|| discovery.clone());
+            if fullest.explanation.len() < discovery.explanation.len() {
+                fullest.clone_from(discovery);
+            }
+        }
+        drop(known);
+        if let Some(open) = &mut self.open {
+            open.part.add(part);
+        }
+        Ok(!self.shared.is_over.load(Ordering::Relaxed))
+    }
+
+    fn finish(&mut self, spent: Duration, whole: bool) -> Result<(), Error> {
+        if !whole {
+            let calm = self.open.as_mut().and_then(|open| open.note.as_mut());
+            if let Some(note) = calm {
+                note.calm();
+                self.write_note();
+            }
+            if let Some(open) = self.open.take() {
+                // Without this it is given out again when its lease is over.
+                let _ = self.link.block(open.acker.ack_with(AckKind::Nak(None)));
+            }
+            return Ok(());
+        }
+        let Some(open) = self.open.take() else { return Ok(()) };
+        let shared = Arc::clone(&self.shared);
+        // The semaphore is never closed.
+        let permit = self.link.block(Arc::clone(&shared.on_their_way).acquire_owned()).ok();
+        self.link.spawn(async move {
+            shared.hand_in(open, spent).await;
+            drop(permit);
+        });
+        Ok(())
+    }
+}

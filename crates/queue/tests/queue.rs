@@ -1,0 +1,161 @@
+//! Campaigns through a real nats-server, with workers in processes of their own that are killed and
+//! paused, and a server that is killed and started again: the end is that of a campaign in one process.
+
+#![expect(clippy::disallowed_methods, reason = "tidy: starts a process because it must be killed")]
+
+#[path = "support/server.rs"]
+mod server;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use server::Server;
+use strait_findings::{Ranges, Store};
+
+const SUBJECT: &str = env!("CARGO_BIN_EXE_strait-queue-subject");
+const NOTHING: &str = "none";
+const HERE: &str = "127.0.0.1";
+
+fn start(arguments: &[&str]) -> Child {
+    let mut command = Command::new(SUBJECT);
+    command.args(arguments).stdin(Stdio::null()).stderr(Stdio::inherit());
+    command.spawn().expect("it starts")
+}
+
+/// Ends with the test, whatever happens.
+struct Worker(Child);
+
+impl Worker {
+    fn start(address: &str, deadly: &str) -> Worker {
+        Worker(start(&["work", address, deadly]))
+    }
+
+    fn signal(&self, name: &str) {
+        let id = self.0.id().to_string();
+        let sent = Command::new("kill").args([&format!("-{name}"), &id]).status();
+        assert!(sent.expect("kill is there").success());
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What was executed, how many programs and runs were counted, and what was found how often.
+fn results(folder: &Path) -> (Ranges, u64, u64, BTreeMap<String, u64>) {
+    let mut store = Store::open(folder).expect("a store");
+    let known = store.last_campaign().expect("readable").expect("a campaign");
+    let id = store.campaign(known.seed, known.generator_version, &known.settings).expect("known");
+    let executed = store.executed(id, "naps", "1").expect("readable");
+    let totals = store.totals(id).expect("readable");
+    let programs = totals.iter().map(|total| total.programs).sum();
+    let runs = totals.iter().map(|total| total.runs).sum();
+    let found = store.findings().map(|finding| (finding.id.clone(), finding.count)).collect();
+    (executed, programs, runs, found)
+}
+
+fn wait(child: &mut Child, limit: Duration) {
+    let deadline = Instant::now() + limit;
+    loop {
+        if let Some(status) = child.try_wait().expect("ours") {
+            assert!(status.success(), "the campaign failed: {status}");
+            return;
+        }
+        if Instant::now() > deadline {
+            let _ = child.kill();
+            panic!("the campaign does not end");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn alone(folder: &Path, count: &str) {
+    wait(&mut start(&["alone", &folder.display().to_string(), count]), Duration::from_secs(300));
+}
+
+#[test]
+fn killed_paused_and_restarted_it_ends_as_if_alone() {
+    let Some(mut server) = Server::start(HERE) else { return };
+    let (one, other) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let count = "6000";
+    alone(one.path(), count);
+    let address = server.address("chaos");
+    let folder = other.path().display().to_string();
+    let mut campaign = start(&["submit", &address, &folder, count, "1500"]);
+    let mut workers: Vec<Worker> = (0..3).map(|_| Worker::start(&address, NOTHING)).collect();
+    for round in 0..9 {
+        std::thread::sleep(Duration::from_millis(300));
+        let victim = round % workers.len();
+        match round {
+            4 => server.restart(Duration::from_millis(300)),
+            // Past its lease: somebody else gets its work, and then it delivers as well.
+            6 => {
+                workers[victim].signal("STOP");
+                std::thread::sleep(Duration::from_millis(2500));
+                workers[victim].signal("CONT");
+            }
+            _ => {
+                workers[victim].signal("KILL");
+                workers[victim] = Worker::start(&address, NOTHING);
+            }
+        }
+    }
+    wait(&mut campaign, Duration::from_secs(300));
+    let (alone, together) = (results(one.path()), results(other.path()));
+    assert_eq!(together, alone);
+    assert_eq!((alone.0.len(), alone.1, alone.2), (6000, 6000, 12_000));
+    assert_eq!(alone.3.values().sum::<u64>(), 450);
+}
+
+#[test]
+fn what_kills_three_workers_is_found_and_the_rest_is_done() {
+    let Some(server) = Server::start(HERE) else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let address = server.address("deadly");
+    let path = folder.path().display().to_string();
+    let mut campaign = start(&["submit", &address, &path, "200", "500"]);
+    let mut worker = Worker::start(&address, "123");
+    let mut deaths = 0;
+    while campaign.try_wait().expect("ours").is_none() {
+        if worker.0.try_wait().expect("ours").is_some() {
+            deaths += 1;
+            assert!(deaths < 10, "workers die and die");
+            worker = Worker::start(&address, "123");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    wait(&mut campaign, Duration::from_secs(1));
+    let (executed, programs, _, found) = results(folder.path());
+    assert_eq!((executed.len(), programs), (200, 200));
+    let deadly: Vec<_> = found.iter().filter(|(id, _)| id.starts_with("worker-death")).collect();
+    assert_eq!(deadly.len(), 1, "{found:?}");
+    assert_eq!(found.len(), 4, "{found:?}");
+    // One that nobody watched, and three at the index.
+    assert_eq!(deaths, 4);
+}
+
+#[test]
+fn a_campaign_that_was_killed_is_taken_up() {
+    let Some(server) = Server::start(HERE) else { return };
+    let (one, other) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    alone(one.path(), "3000");
+    let address = server.address("resumed");
+    let _worker = Worker::start(&address, NOTHING);
+    let folder = other.path().display().to_string();
+    for _ in 0..3 {
+        let mut campaign = start(&["submit", &address, &folder, "3000", "1000"]);
+        std::thread::sleep(Duration::from_millis(900));
+        campaign.kill().expect("ours");
+        campaign.wait().expect("ours");
+    }
+    let mut campaign = start(&["submit", &address, &folder, "3000", "1000"]);
+    wait(&mut campaign, Duration::from_secs(300));
+    assert_eq!(results(other.path()), results(one.path()));
+}
