@@ -41,7 +41,7 @@ fn programs_never_change() {
     check(
         lines.join("\n"),
         expect![[r#"
-        version 1
+        version 2
         A 72e0363606bf0cb3 7005267fb33fc973
         B 71e07294148e3255 32fd64b906456a47
         C 10d3ebaead35fa05 eb44b600e6912c55
