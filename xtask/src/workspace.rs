@@ -101,6 +101,8 @@ impl Workspace {
             return Ok(());
         }
         println!("nats-server is missing: apt-get install nats-server");
+        // A fresh machine has no lists of packages.
+        self.succeeds("apt-get".into(), &["update", "--quiet"]);
         self.succeeds("apt-get".into(), &["install", "--yes", "--quiet", "nats-server"]);
         if is_there() {
             return Ok(());
