@@ -164,11 +164,9 @@ func (d *Driver) start(entry *ssa.Function) *Node {
 	// Package variables are there before anything runs.
 	head := &Code{op: opSkip}
 	d.emitted = &head.next
-	for _, p := range d.world.ordered {
-		for _, name := range sortedKeys(p.Members) {
-			if global, ok := p.Members[name].(*ssa.Global); ok && d.needed[global] {
-				d.global(s, global)
-			}
+	for _, global := range d.world.globals {
+		if d.needed[global] {
+			d.global(s, global)
 		}
 	}
 	node := d.nodeFor(s, "main", entry.Pos())

@@ -185,3 +185,43 @@ func TestRanking(t *testing.T) {
 		}
 	}
 }
+
+// locks is code that locks a variable, having made it or not, and ends.
+func locks(name string, makes bool) *Code {
+	c := &Code{op: opSync, note: "lock", on: variable(name), next: &Code{op: opEnd}}
+	if makes {
+		return &Code{op: opLockNew, note: "mutex", name: name, next: c}
+	}
+	return c
+}
+
+func TestArmsHaveVariablesOfTheirOwn(t *testing.T) {
+	for _, arms := range [][]*Code{{locks("m", false), locks("m", true)}, {locks("m", true), locks("m", false)}} {
+		needed := map[string]bool{}
+		free(&Code{op: opChoose, arms: arms}, needed)
+		if !needed["m"] || len(needed) != 1 {
+			t.Errorf("one arm takes m from outside, but %v is needed", needed)
+		}
+	}
+}
+
+func TestOnlyArmsThatDoTheSameAreOne(t *testing.T) {
+	for _, row := range []struct {
+		one, other *Code
+		arms       int
+	}{
+		{locks("a", false), locks("b", false), 2},
+		{locks("a", false), locks("a", true), 2},
+		{locks("a", false), locks("a", false), 1},
+		{locks("a", true), locks("b", true), 1},
+	} {
+		left := (&Driver{}).sameArms(&Code{op: opChoose, arms: []*Code{row.one, row.other}})
+		arms := 1
+		if left.op == opChoose {
+			arms = len(left.arms)
+		}
+		if arms != row.arms {
+			t.Errorf("%d arms are left instead of %d", arms, row.arms)
+		}
+	}
+}

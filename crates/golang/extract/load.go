@@ -24,20 +24,22 @@ func extract(options *Options) Answer {
 	config := &packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
 			packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo |
-			packages.NeedDeps | packages.NeedExportFile | packages.NeedModule,
+			packages.NeedModule,
 		Fset:  token.NewFileSet(),
 		Tests: !options.noTests,
+		// Without export data the declarations of dependencies are read from their sources. That
+		// takes seconds; compiling everything for its export data takes minutes the first time.
+		BuildFlags: []string{"-export=false"},
 	}
-	// Dependencies come from export data: only the packages asked for are read from source.
-	config.Mode &^= packages.NeedDeps
 	if options.tags != "" {
-		config.BuildFlags = []string{"-tags=" + options.tags}
+		config.BuildFlags = append(config.BuildFlags, "-tags="+options.tags)
 	}
 	loaded, err := packages.Load(config, options.patterns...)
 	companions := companionsOf(loaded)
 	if err == nil && len(companions) > 0 {
 		loaded, err = packages.Load(config, append(sortedKeys(companions), options.patterns...)...)
 	}
+	forgetDependencies(loaded)
 	if err != nil {
 		answer.Error = err.Error()
 		return answer
@@ -64,6 +66,19 @@ func extract(options *Options) Answer {
 	entries := world.entries(options, &answer)
 	answer.Entries = world.all(entries, place)
 	return answer
+}
+
+// forgetDependencies drops the syntax of packages that were not asked for: their types are enough.
+func forgetDependencies(loaded []*packages.Package) {
+	asked := map[*packages.Package]bool{}
+	for _, p := range loaded {
+		asked[p] = true
+	}
+	packages.Visit(loaded, nil, func(p *packages.Package) {
+		if !asked[p] {
+			p.Syntax, p.TypesInfo = nil, nil
+		}
+	})
 }
 
 // readable are small packages outside that are worth reading when somebody imports them: channels
@@ -93,6 +108,11 @@ func (w *World) all(entries []*ssa.Function, place func(token.Pos) Position) []E
 	for i := range open {
 		open[i] = i
 	}
+	// Each worker has a world of its own, in which it remembers what it has worked out.
+	workers := make([]*World, max(1, min(runtime.GOMAXPROCS(0), len(entries))))
+	for i := range workers {
+		workers[i] = w.copy()
+	}
 	left := allSteps
 	for _, steps := range passes {
 		if steps*len(open) > left && steps > passes[0] {
@@ -101,7 +121,7 @@ func (w *World) all(entries []*ssa.Function, place func(token.Pos) Position) []E
 				break
 			}
 		}
-		results := w.attempt(entries, open, exactly(steps), place)
+		results := attempt(workers, entries, open, exactly(steps), place)
 		var again []int
 		for k, i := range open {
 			left -= results[k].steps
@@ -113,7 +133,7 @@ func (w *World) all(entries []*ssa.Function, place func(token.Pos) Position) []E
 		open = again
 	}
 	for _, limits := range roughly(max(2_000, min(60_000, max(left, allSteps/4)/max(2*len(open), 1)))) {
-		results := w.attempt(entries, open, limits, place)
+		results := attempt(workers, entries, open, limits, place)
 		var again []int
 		for k, i := range open {
 			done[i] = results[k].entry
@@ -134,12 +154,11 @@ type attempted struct {
 }
 
 // attempt extracts some entries, several at a time.
-func (w *World) attempt(entries []*ssa.Function, which []int, limits Limits, place func(token.Pos) Position) []attempted {
+func attempt(workers []*World, entries []*ssa.Function, which []int, limits Limits, place func(token.Pos) Position) []attempted {
 	results := make([]attempted, len(which))
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range max(1, min(runtime.GOMAXPROCS(0), len(which))) {
-		world := w.copy()
+	for _, world := range workers {
 		wg.Go(func() {
 			for {
 				k := int(next.Add(1)) - 1

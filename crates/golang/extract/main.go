@@ -94,7 +94,7 @@ func main() {
 	}
 	// Memory is there to be used, within bounds: collecting less often saves a third of the time.
 	debug.SetGCPercent(400)
-	debug.SetMemoryLimit(1 << 30)
+	debug.SetMemoryLimit(3 << 29)
 	options.patterns = flag.Args()
 	if len(options.patterns) == 0 {
 		options.patterns = []string{"./..."}

@@ -14,10 +14,26 @@ type Mentions struct {
 	globals      []*ssa.Global
 }
 
+// reached is what an entry can come to.
+type reached struct {
+	meets   bool
+	globals map[*ssa.Global]bool
+}
+
 // reaches tells whether an entry can come to anything that goroutines meet at, and which package
 // variables it may use. Every function that is mentioned on the way counts as called, and every
 // method of a type of the packages that a call of an interface's method may mean.
 func (w *World) reaches(entry *ssa.Function) (bool, map[*ssa.Global]bool) {
+	if known, ok := w.reached.Load(entry); ok {
+		known := known.(reached)
+		return known.meets, known.globals
+	}
+	meets, globals := w.findReached(entry)
+	w.reached.Store(entry, reached{meets, globals})
+	return meets, globals
+}
+
+func (w *World) findReached(entry *ssa.Function) (bool, map[*ssa.Global]bool) {
 	found := false
 	globals := map[*ssa.Global]bool{}
 	seen := map[*ssa.Function]bool{}

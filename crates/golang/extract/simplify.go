@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"sort"
 	"strings"
 )
@@ -87,7 +88,12 @@ func free(c *Code, out map[string]bool) {
 	}
 	free(c.next, out)
 	for _, arm := range c.arms {
-		free(arm, out)
+		// What an arm introduces is its own: another may need a variable of the same name.
+		inner := map[string]bool{}
+		free(arm, inner)
+		for name := range inner {
+			out[name] = true
+		}
 	}
 	for _, name := range c.binds() {
 		delete(out, name)
@@ -248,6 +254,7 @@ func (d *Driver) sameArms(c *Code) *Code {
 	var arms []*Code
 	for _, arm := range c.arms {
 		s := newSigner(nil)
+		s.exact = true
 		if looks {
 			arm = arm.next
 		}
@@ -333,21 +340,33 @@ func (d *Driver) merge(order []*Node) {
 // signer writes code so that only names of variables do not matter.
 type signer struct {
 	out   strings.Builder
-	names map[string]int
+	free  map[string]int // variables from outside, in the order they are met
+	bound map[string]int // variables of the code itself that are in scope
+	binds int
 	class map[*Node]int
+	exact bool // do the names of variables from outside matter after all?
 }
 
 func newSigner(class map[*Node]int) *signer {
-	return &signer{names: map[string]int{}, class: class}
+	return &signer{free: map[string]int{}, bound: map[string]int{}, class: class}
 }
 
-func (s *signer) name(name string) string { return fmt.Sprintf("v%d", s.rank(name)) }
+func (s *signer) name(name string) string {
+	if number, ok := s.bound[name]; ok {
+		return fmt.Sprintf("b%d", number)
+	}
+	if s.exact {
+		return "v " + name
+	}
+	return fmt.Sprintf("v%d", s.rank(name))
+}
 
+// rank is the place of a variable from outside among those that were met.
 func (s *signer) rank(name string) int {
-	n, ok := s.names[name]
+	n, ok := s.free[name]
 	if !ok {
-		n = len(s.names)
-		s.names[name] = n
+		n = len(s.free)
+		s.free[name] = n
 	}
 	return n
 }
@@ -368,6 +387,13 @@ func (s *signer) expr(e *Expr) {
 	s.out.WriteByte(')')
 }
 
+// arm writes code whose variables end with it.
+func (s *signer) arm(c *Code) {
+	outer := maps.Clone(s.bound)
+	s.code(c)
+	s.bound = outer
+}
+
 func (s *signer) code(c *Code) {
 	for ; c != nil; c = c.next {
 		pos := c.pos
@@ -382,8 +408,8 @@ func (s *signer) code(c *Code) {
 		s.expr(c.test)
 		for _, name := range []string{c.name, c.ok} {
 			if name != "" {
-				delete(s.names, name)
-				s.names[name] = len(s.names) + 1000
+				s.binds++
+				s.bound[name] = s.binds
 				s.out.WriteString("=" + s.name(name))
 			}
 		}
@@ -404,7 +430,7 @@ func (s *signer) code(c *Code) {
 		}
 		for _, arm := range c.arms {
 			s.out.WriteByte('{')
-			s.code(arm)
+			s.arm(arm)
 			s.out.WriteByte('}')
 		}
 		s.out.WriteByte(';')

@@ -212,10 +212,14 @@ func (s *State) reachObject(name string, seen map[string]bool, visit func(name s
 
 // remembered is what is computed once of an object. Objects are never changed, so it stays true.
 type remembered struct {
-	of      *Object
-	refs    []string
-	written string
+	of       *Object
+	refs     []string
+	written  string   // its content, or what stands for it when it is long
+	unknowns []string // the unknowns in its content
 }
+
+// longest is how long an object's content may be to stand in keys as it is.
+const longest = 64
 
 // references lists the objects that an object refers to.
 func (o *Object) references() []string {
@@ -260,6 +264,11 @@ func (o *Object) remember() *remembered {
 		}
 	}
 	m.written = b.String()
+	eachUnknown(m.written, func(unknown string) bool { m.unknowns = append(m.unknowns, unknown); return true })
+	if len(m.written) > longest {
+		// Tables of data are large and hardly ever change.
+		m.written = fmt.Sprintf("#%x", digested(m.written))
+	}
 	o.memory = m
 	return m
 }
@@ -313,6 +322,8 @@ func (d *Driver) key(s *State) string {
 			s.reach(Ptr{name, ""}, seen, collect)
 		}
 	}
+	outside := b.Len()
+	var unknowns []string
 	for _, name := range order {
 		o := s.heap[name]
 		if o == nil {
@@ -322,7 +333,9 @@ func (d *Driver) key(s *State) string {
 		if s.escaped[name] {
 			b.WriteString("!")
 		}
-		b.WriteString(o.remember().written)
+		m := o.remember()
+		b.WriteString(m.written)
+		unknowns = append(unknowns, m.unknowns...)
 	}
 	written := b.String()
 	d.steps += len(written) / 50
@@ -336,7 +349,10 @@ func (d *Driver) key(s *State) string {
 		return written
 	}
 	tokens := map[string]bool{}
-	eachUnknown(written, func(token string) bool { tokens[token] = true; return true })
+	eachUnknown(written[:outside], func(token string) bool { tokens[token] = true; return true })
+	for _, unknown := range unknowns {
+		tokens[unknown] = true
+	}
 	for _, fact := range sortedKeys(s.facts) {
 		if eachUnknown(fact, func(token string) bool { return tokens[token] }) {
 			fmt.Fprintf(&b, "\n%s:%t", fact, s.facts[fact])

@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"strings"
+	"sync"
 
 	"golang.org/x/tools/go/packages"
 	"golang.org/x/tools/go/ssa"
@@ -28,6 +29,8 @@ type World struct {
 	regions  map[*ssa.BasicBlock]*Region
 	named    []types.Type
 	names    map[token.Pos]string
+	globals  []*ssa.Global // of the roots, in the order of their packages and names
+	reached  *sync.Map     // *ssa.Function to reached: what `reaches` has found, for all workers
 }
 
 // copy is the same world for another worker: what is remembered is not shared.
@@ -48,6 +51,7 @@ func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Pac
 		liveness: map[*ssa.Function]*Liveness{}, loopsOf: map[*ssa.Function]*Loops{},
 		quiet: map[*ssa.Function]bool{}, invokes: map[*types.Func]bool{}, still: map[*ssa.Function]bool{},
 		mentions: map[*ssa.Function]*Mentions{}, pieces: map[*ssa.Function]*Pieces{}, methods: map[*types.Func][]*ssa.Function{}, regions: map[*ssa.BasicBlock]*Region{}, names: map[token.Pos]string{},
+		reached: &sync.Map{},
 	}
 	for _, root := range roots {
 		if root == nil || w.roots[root] {
@@ -80,6 +84,13 @@ func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Pac
 	for _, root := range roots {
 		if root != nil {
 			visit(root.Pkg)
+		}
+	}
+	for _, p := range w.ordered {
+		for _, name := range sortedKeys(p.Members) {
+			if global, ok := p.Members[name].(*ssa.Global); ok {
+				w.globals = append(w.globals, global)
+			}
 		}
 	}
 	for _, p := range loaded {

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use strait_calculus::parse;
 
-use super::{Assumption, Entry, Extraction, GoPosition, LoopInfo, Operations, Positions};
+use super::{Approximation, Assumption, Entry, Extraction, GoPosition, LoopInfo, Operations, Positions};
 use crate::error::Error;
 use crate::go::Go;
 
@@ -40,6 +40,9 @@ struct AnsweredEntry {
     truncated: bool,
 }
 
+/// A program that does nothing.
+const NOTHING: &str = "main {\n}\n";
+
 /// Reads the helper's answer.
 pub(super) fn read(go: &Go, answer: &str) -> Result<Extraction, Error> {
     let answer: Answer = serde_json::from_str(answer)
@@ -48,21 +51,39 @@ pub(super) fn read(go: &Go, answer: &str) -> Result<Extraction, Error> {
         let directory = go.directory().to_owned();
         return Err(Error::Packages { directory, said: answer.error });
     }
-    let mut entries = answer.entries.into_iter().map(entry).collect::<Result<Vec<_>, _>>()?;
+    let mut entries: Vec<Entry> = answer.entries.into_iter().map(entry).collect();
     // The helper works on several at once.
     entries.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(Extraction { entries, warnings: answer.warnings, lines: answer.lines })
 }
 
-fn entry(answered: AnsweredEntry) -> Result<Entry, Error> {
-    let program = parse(&answered.text).map_err(|diagnostics| Error::Helper {
-        what: format!("its program for {} is refused: {diagnostics}", answered.name),
-    })?;
+/// The entry of an answer. A program that the checker refuses is a fault of the helper, which must
+/// not hide the other entries: such an entry is one that could not be followed.
+fn entry(mut answered: AnsweredEntry) -> Entry {
+    let program = match parse(&answered.text) {
+        Ok(program) => program,
+        Err(diagnostics) => {
+            let refused = diagnostics.to_string();
+            let first = refused.lines().next().unwrap_or_default();
+            answered.assumptions.push(Assumption {
+                position: Some(answered.position.clone()),
+                message: format!(
+                    "the entry could not be extracted: its program is refused ({first}); please report this"
+                ),
+                approximation: Approximation::Either,
+            });
+            answered.truncated = true;
+            answered.text = NOTHING.to_owned();
+            answered.lines = vec![0; NOTHING.lines().count()];
+            answered.operations.exact = 0;
+            parse(NOTHING).expect("the program that does nothing is a program")
+        }
+    };
     let position_of =
         |line: &usize| line.checked_sub(1).and_then(|index| answered.positions.get(index)).cloned();
     let lines = answered.lines.iter().map(position_of).collect();
     let positions = Positions::new(&answered.text, lines);
-    Ok(Entry {
+    Entry {
         name: answered.name,
         position: answered.position,
         program,
@@ -73,5 +94,33 @@ fn entry(answered: AnsweredEntry) -> Result<Entry, Error> {
         migo: answered.migo,
         operations: answered.operations,
         truncated: answered.truncated,
-    })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_program_does_not_hide_the_other_entries() {
+        let answered = |name: &str, text: &str| AnsweredEntry {
+            name: name.to_owned(),
+            position: GoPosition { file: "m.go".to_owned(), line: 3, column: 1, daemon: false },
+            text: text.to_owned(),
+            positions: Vec::new(),
+            lines: vec![0; text.lines().count()],
+            assumptions: Vec::new(),
+            loops: Vec::new(),
+            migo: String::new(),
+            operations: Operations { reached: 2, exact: 2 },
+            truncated: false,
+        };
+        let fine = entry(answered("m.Fine", "main {\n    mutex m\n    lock m\n}\n"));
+        assert!(!fine.truncated && fine.assumptions.is_empty());
+        let refused = entry(answered("m.Refused", "main {\n    lock m\n}\n"));
+        assert!(refused.truncated);
+        assert_eq!(refused.operations, Operations { reached: 2, exact: 0 });
+        let said = &refused.assumptions[0].message;
+        assert!(said.contains("refused (") && said.contains("`m`"), "{said}");
+    }
 }
