@@ -3,14 +3,13 @@
 //! modules [MODULE@VERSION…]`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "an example talks to its reader")]
 
+#[path = "../tests/support/published.rs"]
+mod published;
+
 use std::error::Error;
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use serde::Deserialize;
 use strait_golang::{ExtractOptions, Go, extract};
 use strait_toolchain::{Entry, Launcher, entry};
 
@@ -30,13 +29,6 @@ const MODULES: &[&str] = &[
     "github.com/redis/go-redis/v9@latest",
     "github.com/spf13/cobra@latest",
 ];
-
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Downloaded {
-    version: String,
-    dir: PathBuf,
-}
 
 fn main() -> ExitCode {
     match entry(std::env::args_os()) {
@@ -60,13 +52,8 @@ fn main() -> ExitCode {
 fn one(module: &str) -> Result<(), Box<dyn Error>> {
     let launcher = Launcher::this_program()?;
     let folder = tempfile::tempdir()?;
-    let go = Go::find(&launcher, folder.path())?;
-    let finished = go.run(go.spec(["mod", "download", "-json", module]))?;
-    let downloaded: Downloaded = serde_json::from_str(&finished.stdout.text())?;
-    // The module cache is read-only, and loading may have to complete a go.sum.
-    let copy = folder.path().join("module");
-    copy_tree(&downloaded.dir, &copy)?;
-    let go = Go::find(&launcher, &copy)?;
+    let version = published::fetch(&Go::find(&launcher, folder.path())?, module)?;
+    let go = Go::find(&launcher, &folder.path().join(published::COPY))?;
     let start = Instant::now();
     let extraction = extract(&go, &ExtractOptions::default())?;
     let (mut reached, mut exact, mut truncated) = (0, 0, 0);
@@ -77,25 +64,10 @@ fn one(module: &str) -> Result<(), Box<dyn Error>> {
     }
     let name = module.split('@').next().unwrap_or(module);
     println!(
-        "{name}@{} | {} | {} | {reached} | {exact} | {truncated} | {:.1}",
-        downloaded.version,
+        "{name}@{version} | {} | {} | {reached} | {exact} | {truncated} | {:.1}",
         extraction.lines,
         extraction.entries.len(),
         start.elapsed().as_secs_f64()
     );
-    Ok(())
-}
-
-fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    for file in fs::read_dir(from)? {
-        let file = file?;
-        let target = to.join(file.file_name());
-        if file.file_type()?.is_dir() {
-            copy_tree(&file.path(), &target)?;
-        } else {
-            fs::write(target, fs::read(file.path())?)?;
-        }
-    }
     Ok(())
 }

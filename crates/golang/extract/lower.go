@@ -183,6 +183,30 @@ func expression(e *Expr, env names) string {
 	return written
 }
 
+// message writes what is put into a channel. In an entry that was not followed to its end, the
+// channel may have turned out to carry more than was known when the put was written.
+func (w *writer) message(channel, message *Expr, env names) string {
+	written := expression(message, env)
+	if written != "()" || channel.op != "var" {
+		return written
+	}
+	return w.d.sample(channel.name)
+}
+
+// sample is some message of a channel's type.
+func (d *Driver) sample(channel string) string {
+	switch kind := d.typeOf(d.keys[channel], 0); kind {
+	case "unit":
+		return "()"
+	case "int":
+		return "0"
+	case "bool":
+		return "false"
+	default:
+		return "nil"
+	}
+}
+
 // code writes statements up to the end of a function.
 func (w *writer) code(c *Code, env names, depth int) {
 	for ; c != nil; c = c.next {
@@ -268,7 +292,7 @@ func (w *writer) selects(c *Code, env names, depth int) {
 		inner := env
 		switch arm.op {
 		case opPut:
-			w.line(arm.pos, "put %s %s {", operand(arm.on, env), expression(arm.expr, env))
+			w.line(arm.pos, "put %s %s {", operand(arm.on, env), w.message(arm.on, arm.expr, env))
 		case opGet:
 			var head string
 			inner, head = w.gets(arm, env)
@@ -331,7 +355,7 @@ func (w *writer) statement(c *Code, env names) names {
 		env, name = w.bind(env, c.name)
 		w.line(c.pos, "%s = %s", name, value)
 	case opPut:
-		w.line(c.pos, "put %s %s", on, expression(c.expr, env))
+		w.line(c.pos, "put %s %s", on, w.message(c.on, c.expr, env))
 	case opGet:
 		var head string
 		env, head = w.gets(c, env)
@@ -360,7 +384,7 @@ func (w *writer) statement(c *Code, env names) names {
 func (w *writer) device(c *Code, env names, on string) names {
 	switch c.op {
 	case opCellNew:
-		value := expression(c.expr, env)
+		value := w.message(variable(c.name), c.expr, env)
 		var name string
 		env, name = w.bind(env, c.name)
 		w.line(0, "chan %s: %s[1]", name, w.d.typeOf(w.d.keys[c.name], 0))
@@ -370,7 +394,7 @@ func (w *writer) device(c *Code, env names, on string) names {
 		env, name = w.bind(env, c.name)
 		w.line(0, "chan %s: %s[1]", name, w.d.typeOf(w.d.keys[c.name], 0))
 	case opEntryFill:
-		w.line(0, "put %s %s", on, expression(c.expr, env))
+		w.line(0, "put %s %s", on, w.message(c.on, c.expr, env))
 	case opEntryPut, opEntryDelete:
 		guard := expression(c.test, env)
 		w.line(0, "get %s", guard)
@@ -379,7 +403,7 @@ func (w *writer) device(c *Code, env names, on string) names {
 		w.line(0, "    default {}")
 		w.line(0, "}")
 		if c.op == opEntryPut {
-			w.line(0, "put %s %s", on, expression(c.expr, env))
+			w.line(0, "put %s %s", on, w.message(c.on, c.expr, env))
 		}
 		w.line(0, "put %s ()", guard)
 	case opCellRead:
@@ -389,12 +413,12 @@ func (w *writer) device(c *Code, env names, on string) names {
 		w.line(0, "put %s %s", on, name)
 	case opCellWrite:
 		w.line(0, "get %s", on)
-		w.line(0, "put %s %s", on, expression(c.expr, env))
+		w.line(0, "put %s %s", on, w.message(c.on, c.expr, env))
 	case opCellUpdate:
 		var name string
 		env, name = w.bind(env, c.name)
 		w.line(0, "%s = get %s", name, on)
-		w.line(0, "put %s %s", on, expression(c.expr, env))
+		w.line(0, "put %s %s", on, w.message(c.on, c.expr, env))
 	case opCellSwap:
 		var name string
 		env, name = w.bind(env, c.name)

@@ -14,6 +14,7 @@ type Messages struct {
 	shape Value     // nil before the first message
 	key   string
 	lost  bool // two holes were needed: the second part of messages is not known
+	deep  bool // channels of channels without end: the program cannot carry them
 	// The objects in the shape, and the shape they were listed from.
 	names           []string
 	listed, version int
@@ -76,14 +77,49 @@ func (d *Driver) unite(a, b string) {
 		return
 	}
 	n.same = m
-	if n.shape != nil {
-		if m.shape == nil {
-			m.set(n.shape)
-		} else {
-			m.set(oneHole(m, d.joinShapes(m.shape, n.shape)))
-		}
+	m.deep = m.deep || n.deep
+	shape := m.shape
+	switch {
+	case shape == nil:
+		shape = n.shape
+	case n.shape != nil:
+		shape = d.joinShapes(shape, n.shape)
+	}
+	// What was joined may have made this origin one with yet another.
+	if m = m.find(); shape != nil {
+		m.set(d.carriable(m, shape))
 	}
 	d.changed = true
+}
+
+// carriable is a shape that the language can carry: one hole, and none for channels whose messages
+// are channels without end, since their type cannot be written.
+func (d *Driver) carriable(m *Messages, shape Value) Value {
+	shape = oneHole(m, shape)
+	if m.deep = m.deep || d.isDeep(m, shape); m.deep {
+		m.lost = true
+		count := 0
+		shape = fillHoles(shape, &count, -1)
+	}
+	return shape
+}
+
+// deepestType is how many channels may be inside each other in a type.
+const deepestType = 4
+
+func (d *Driver) isDeep(m *Messages, shape Value) bool {
+	hole, ok := holeOf(shape)
+	for range deepestType {
+		if !ok || hole.kind != "chan" {
+			return false
+		}
+		next := d.messages(hole.key)
+		if next == m {
+			return true
+		}
+		hole, ok = next.hole()
+	}
+	return ok && hole.kind == "chan"
 }
 
 // sameType tells whether two channels can be compared in the program.
@@ -97,7 +133,8 @@ func (m *Messages) join(d *Driver, s *State, v Value, t types.Type) {
 	if m.shape != nil {
 		shape = d.joinShapes(m.shape, shape)
 	}
-	shape = oneHole(m, shape)
+	m = m.find()
+	shape = d.carriable(m, shape)
 	if m.shape == nil || !equal(shape, m.shape) {
 		m.set(shape)
 		d.changed = true
@@ -320,9 +357,11 @@ func fillHoles(v Value, count *int, keep int) Value {
 }
 
 // hole is what the program carries.
-func (m *Messages) hole() (Hole, bool) {
+func (m *Messages) hole() (Hole, bool) { return holeOf(m.shape) }
+
+func holeOf(shape Value) (Hole, bool) {
 	var holes []Hole
-	collectHoles(m.shape, &holes)
+	collectHoles(shape, &holes)
 	if len(holes) == 0 {
 		return Hole{}, false
 	}
@@ -339,7 +378,7 @@ func (m *Messages) kind(d *Driver) string {
 // typeOf writes the type of messages of an origin.
 func (d *Driver) typeOf(key string, depth int) string {
 	hole, ok := d.messages(key).hole()
-	if !ok || depth > 4 {
+	if !ok || depth > deepestType {
 		return "unit"
 	}
 	if hole.kind == "chan" {

@@ -4,7 +4,9 @@
 use serde::Deserialize;
 use strait_calculus::parse;
 
-use super::{Approximation, Assumption, Entry, Extraction, GoPosition, LoopInfo, Operations, Positions};
+use super::{
+    Approximation, Assumption, Entry, Extraction, GoPosition, LoopInfo, Operations, Positions,
+};
 use crate::error::Error;
 use crate::go::Go;
 

@@ -2,7 +2,10 @@
 //! generated programs that went out as Go and come back.
 
 mod corpus;
+#[path = "../support/published.rs"]
+mod files;
 mod helper;
 mod mutants;
+mod published;
 mod refusals;
 mod support;
