@@ -8,7 +8,8 @@
 //! With gates the last conflicting event need not be the one to overtake: a lock waits for the
 //! unlock before it, but could have come before the *lock* before that. Since all steps that change
 //! an object's gates are ordered among each other, it suffices to remember which gates were open
-//! before each of them.
+//! before each of them. Where other steps open gates too, as sends do for receives, the contract of
+//! [`Threaded::open`](crate::Threaded::open) makes that suffice.
 
 use std::ops::Range;
 
@@ -116,6 +117,8 @@ impl History {
         self.begin(thread, next.causes);
         let first_race = self.races.len() as u32;
         self.find_races(next.accesses, &open);
+        // After the races: without what is overtaken, others would have opened the gate.
+        self.join_all(thread, next.enablers);
         let index = self.by_thread[thread].len() as u32;
         self.by_thread[thread].push(position);
         let own = position as usize * self.width + thread / LANES;
@@ -212,6 +215,12 @@ impl History {
             let piece = before.map_or([0; LANES], |start| self.clocks[start + piece]);
             self.clocks.push(piece);
         }
+        self.join_all(thread, causes);
+    }
+
+    /// Adds what events know to the clock of the step under examination, which is one of the thread.
+    #[inline]
+    fn join_all(&mut self, thread: usize, causes: &[EventId]) {
         for cause in causes.iter().filter(|cause| cause.thread.0 as usize != thread) {
             let events = self.by_thread.get(cause.thread.0 as usize);
             if let Some(&position) = events.and_then(|events| events.get(cause.index as usize)) {

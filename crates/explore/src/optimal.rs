@@ -169,7 +169,9 @@ impl<'s, S: Threaded> Search<'s, S> {
                 if meter.cuts(limits, self.history.len()) {
                     return End::Cut;
                 }
-                self.follow_tree(tree);
+                if !self.follow_tree(tree) {
+                    return End::Complete;
+                }
             }
             if meter.interrupted(limits) {
                 return End::Interrupted;
@@ -198,15 +200,23 @@ impl<'s, S: Threaded> Search<'s, S> {
         Err(end)
     }
 
-    /// Makes the step at the head of the last node's tree.
-    fn follow_tree(&mut self, tree: Place) {
+    /// Makes the step at the head of the last node's tree. It is possible, unless the execution has
+    /// come to a premature end (see [`Threaded::enabled`]): then all that was planned here is void.
+    fn follow_tree(&mut self, tree: Place) -> bool {
         let pick = self.forest.step(tree).pick;
+        if !self.system.enabled(pick.thread) {
+            debug_assert!(self.anything().is_err(), "a planned step must be possible");
+            if let Some(node) = self.nodes.last_mut() {
+                node.tree = Place::NONE;
+            }
+            return false;
+        }
         let (children, rest) = self.forest.take_first(tree);
         if let Some(node) = self.nodes.last_mut() {
             node.tree = rest;
         }
-        debug_assert!(self.system.enabled(pick.thread), "a planned step must be possible");
         self.perform(pick, children);
+        true
     }
 
     /// Makes a step from the last node, and arrives in a new one.
@@ -377,8 +387,9 @@ impl<'s, S: Threaded> Search<'s, S> {
             for event in &self.history.events {
                 self.system.step(event.step.pick.thread, event.step.pick.choice);
             }
-            self.follow_tree(tree);
-            return true;
+            if self.follow_tree(tree) {
+                return true;
+            }
         }
         false
     }

@@ -47,6 +47,9 @@ pub struct Next<'r> {
     /// Events other than the thread's own last one without which the thread would not have come
     /// here: those that created it, ended what it waited for, and the like.
     pub causes: &'r [EventId],
+    /// The events that have opened its gates, as far as they do not write the objects it accesses:
+    /// in another order others may do so. Of no meaning while the step is not enabled.
+    pub enablers: &'r [EventId],
     /// How many ways there are to take it, at least 1; a function of the objects accessed.
     pub choices: u32,
 }
@@ -72,13 +75,21 @@ pub trait Threaded {
     /// All threads of this execution have numbers below this one.
     fn threads(&self) -> u32;
 
-    /// Can the thread make its announced step?
+    /// Can the thread make its announced step? If an execution meets a fault that is no matter of the
+    /// order of steps, it may end there and then, with no thread enabled: equivalent executions do
+    /// not have to end after the same steps.
     fn enabled(&self, thread: ThreadId) -> bool;
 
     /// The step that a thread has announced, enabled or not.
     fn next(&self, thread: ThreadId) -> Option<Next<'_>>;
 
-    /// The gates of an object that are open now. Only steps that write the object change them.
+    /// The gates of an object that are open now. Only steps that write the object close them, and
+    /// only those open them, with one exception: a step may open the gate of an object that it does
+    /// not write if it is an [enabler](Next::enablers) of the step that goes through, if no step
+    /// waits for more than this one gate, and if leaving out any event on the object, with all that
+    /// happens after it, leaves the gate as it was before that event. A queue is like this: the n-th
+    /// receive needs the n-th send, whatever else was sent, and with n - 1 receives a message is
+    /// there as it was before the n-th.
     fn open(&self, object: u32) -> u8;
 
     /// Makes an enabled thread's announced step, in one of the announced ways.

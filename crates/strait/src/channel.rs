@@ -11,8 +11,9 @@ pub use crossbeam_channel::{
     RecvError, RecvTimeoutError, SendError, TryRecvError, TrySelectError, TrySendError,
 };
 
-use crate::rt::channel::{self as model, Case, Core, Nothing};
+use crate::rt::channel::{Core, Nothing};
 use crate::rt::current::{under_test, with};
+use crate::rt::select::{self as model, Case};
 
 /// The sending side of a channel.
 pub struct Sender<T>(Side<real::Sender<T>, T>);
@@ -53,6 +54,7 @@ fn modelled<T>(capacity: Option<usize>) -> (Sender<T>, Receiver<T>) {
 
 impl<T> Sender<T> {
     /// Sends, waiting for room or a partner. Gives the message back if no receiver is left.
+    #[inline(always)]
     #[track_caller]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         match &self.0 {
@@ -62,6 +64,7 @@ impl<T> Sender<T> {
     }
 
     /// Sends if that is possible at once.
+    #[inline(always)]
     #[track_caller]
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         match &self.0 {
@@ -78,6 +81,7 @@ impl<T> Sender<T> {
 
 impl<T> Receiver<T> {
     /// Receives, waiting for a message. Fails if none can come any more.
+    #[inline(always)]
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         match &self.0 {
@@ -87,6 +91,7 @@ impl<T> Receiver<T> {
     }
 
     /// Receives if a message is there.
+    #[inline(always)]
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         match &self.0 {
@@ -99,6 +104,7 @@ impl<T> Receiver<T> {
     }
 
     /// Receives, or gives up when the time is over. Under test both may happen.
+    #[inline(always)]
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         match &self.0 {
@@ -156,6 +162,7 @@ impl<T> Clone for Receiver<T> {
 }
 
 impl<T> Drop for Sender<T> {
+    #[inline(always)]
     #[track_caller]
     fn drop(&mut self) {
         if let Side::Model(core) = &self.0
@@ -167,6 +174,7 @@ impl<T> Drop for Sender<T> {
 }
 
 impl<T> Drop for Receiver<T> {
+    #[inline(always)]
     #[track_caller]
     fn drop(&mut self) {
         if let Side::Model(core) = &self.0

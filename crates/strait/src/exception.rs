@@ -49,7 +49,7 @@ pub fn kill(thread: &Thread) {
 
 /// Throws an exception in the current thread.
 pub fn throw<E: Any + Send>(exception: E) -> ! {
-    with(|world| world.me().unwinding = true);
+    with(crate::rt::world::World::begin_unwinding);
     resume_unwind(Box::new(exception))
 }
 
@@ -59,7 +59,7 @@ pub fn catch<E: Any, R>(code: impl FnOnce() -> R) -> Result<R, E> {
         Ok(value) => Ok(value),
         Err(payload) => match payload.downcast::<E>() {
             Ok(exception) => {
-                with(|world| world.me().unwinding = false);
+                with(crate::rt::world::World::end_unwinding);
                 Err(*exception)
             }
             Err(payload) => resume_unwind(payload),

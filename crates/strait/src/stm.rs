@@ -236,7 +236,7 @@ pub fn atomically<T>(transaction: impl Fn(&mut Transaction) -> Stm<T>) -> T {
     match try_atomically(transaction) {
         Ok(value) => value,
         Err(payload) => {
-            with(|world| world.me().unwinding = true);
+            with(crate::rt::world::World::begin_unwinding);
             std::panic::resume_unwind(payload)
         }
     }

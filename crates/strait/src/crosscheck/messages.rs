@@ -2,14 +2,10 @@
 
 use std::sync::Arc;
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
-
-use super::{compare, count, seed};
+use super::{Draw, Family, Seen, compare_all, perform_all, program};
 use crate::channel::{Receiver, Select, Sender, bounded};
-use crate::exception::{self, ThreadKilled};
+use crate::exception;
 use crate::mvar::MVar;
-use crate::rt::execution::Program;
 use crate::rt::memory::Model;
 use crate::stm::{TVar, atomically, check};
 use crate::thread;
@@ -42,13 +38,12 @@ enum Flavour {
     Exceptions,
 }
 
-fn draw(rng: &mut ChaCha8Rng, flavour: Flavour) -> Op {
-    let below = |rng: &mut ChaCha8Rng, bound: u32| (rng.next_u32() % bound) as usize;
-    let (one, other) = (below(rng, 3), below(rng, 3));
+fn draw(source: &mut Draw, flavour: Flavour) -> Op {
+    let (one, other) = (source.below(3), source.below(3));
     let kind = match flavour {
-        Flavour::Channels => below(rng, 10),
-        Flavour::Variables => 10 + below(rng, 7),
-        Flavour::Exceptions => 9 + below(rng, 8) + if below(rng, 3) == 0 { 4 } else { 0 },
+        Flavour::Channels => source.below(10),
+        Flavour::Variables => 10 + source.below(7),
+        Flavour::Exceptions => 9 + source.below(8) + if source.below(3) == 0 { 4 } else { 0 },
     };
     match kind {
         0..=2 => Op::Send(one),
@@ -66,18 +61,6 @@ fn draw(rng: &mut ChaCha8Rng, flavour: Flavour) -> Op {
         17 | 18 => Op::Kill(one % 2),
         _ => Op::Mask,
     }
-}
-
-fn program(seed: u64, index: u64, flavour: Flavour) -> Vec<Vec<Op>> {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    rng.set_stream(index);
-    let threads = 2 + rng.next_u32() % 2;
-    let longest = if threads == 2 { 4 } else { 2 };
-    let mut thread = || {
-        let length = 1 + rng.next_u32() % longest;
-        (0..length).map(|_| draw(&mut rng, flavour)).collect()
-    };
-    (0..threads).map(|_| thread()).collect()
 }
 
 struct Shared {
@@ -134,54 +117,38 @@ fn perform(shared: &Shared, number: u8, ops: &[Op], threads: &[thread::Thread]) 
     seen
 }
 
-fn run(ops: &[Vec<Op>]) -> Vec<Option<Vec<u8>>> {
+fn run(ops: &[Vec<Op>]) -> Vec<Seen> {
     let shared = Arc::new(Shared {
         channels: vec![bounded(0), bounded(1), bounded(0)],
         mvar: MVar::new(7),
         tvars: [TVar::new(0), TVar::new(1)],
     });
-    let mut handles: Vec<thread::JoinHandle<Option<Vec<u8>>>> = Vec::new();
-    for (number, ops) in ops.iter().enumerate() {
-        let (shared, ops) = (shared.clone(), ops.clone());
-        let threads: Vec<_> = handles.iter().map(|handle| handle.thread().clone()).collect();
-        handles.push(thread::spawn(move || {
-            let work = || perform(&shared, number as u8 + 1, &ops, &threads);
-            exception::catch::<ThreadKilled, _>(work).ok()
-        }));
-    }
-    let join = |handle: thread::JoinHandle<Option<Vec<u8>>>| handle.join().unwrap_or(None);
-    let seen = handles.into_iter().map(join).collect();
+    let theirs = shared.clone();
+    let seen = perform_all(ops, move |number, ops, threads| {
+        perform(&theirs, number as u8 + 1, ops, threads)
+    });
     // The channels live as long as the execution: dropping them is not what is tested here.
     std::mem::forget(shared);
     seen
 }
 
-fn compare_all(flavour: Flavour, usual: u64) {
-    let seed = seed();
-    let mut compared = 0;
-    for index in 0..count(usual) {
-        let ops = program(seed, index, flavour);
-        let name = format!("{flavour:?} program {index} of seed {seed}: {ops:?}");
-        let code: Program<Vec<Option<Vec<u8>>>> = {
-            let ops = ops.clone();
-            Arc::new(move || run(&ops))
-        };
-        compared += u64::from(compare(&name, code, Model::Tso).is_some());
-    }
-    assert!(compared * 2 > count(usual), "most programs are small enough to compare: {compared}");
+fn compare_flavour(flavour: Flavour, usual: u64) {
+    let family = Family { name: &format!("{flavour:?}"), model: Model::Tso, usual, bounded: false };
+    let draw = |seed, index| program(seed, index, &[4, 2], |source| draw(source, flavour));
+    compare_all(&family, draw, run);
 }
 
 #[test]
 fn channels_are_searched_optimally() {
-    compare_all(Flavour::Channels, 300);
+    compare_flavour(Flavour::Channels, 300);
 }
 
 #[test]
 fn variables_are_searched_optimally() {
-    compare_all(Flavour::Variables, 300);
+    compare_flavour(Flavour::Variables, 300);
 }
 
 #[test]
 fn exceptions_are_searched_optimally() {
-    compare_all(Flavour::Exceptions, 200);
+    compare_flavour(Flavour::Exceptions, 200);
 }

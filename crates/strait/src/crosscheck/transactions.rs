@@ -2,12 +2,8 @@
 
 use std::sync::Arc;
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
-
-use super::{compare, count, seed};
-use crate::exception::{self, ThreadKilled};
-use crate::rt::execution::Program;
+use super::{Draw, Family, Seen, compare_all, perform_all, program};
+use crate::exception;
 use crate::rt::memory::Model;
 use crate::stm::{Stm, TVar, Transaction, atomically, check, throw, try_atomically};
 use crate::thread;
@@ -34,10 +30,9 @@ enum Op {
     Kill(usize),
 }
 
-fn draw(rng: &mut ChaCha8Rng, kills: bool) -> Op {
-    let below = |rng: &mut ChaCha8Rng, bound: u32| (rng.next_u32() % bound) as usize;
-    let (one, other) = (below(rng, 3), below(rng, 3));
-    match below(rng, if kills { 18 } else { 16 }) {
+fn draw(source: &mut Draw, kills: bool) -> Op {
+    let (one, other) = (source.below(3), source.below(3));
+    match source.below(if kills { 18 } else { 16 }) {
         0..=2 => Op::Add(one),
         3 | 4 => Op::Subtract(one),
         5 | 6 => Op::Either(one, other),
@@ -49,18 +44,6 @@ fn draw(rng: &mut ChaCha8Rng, kills: bool) -> Op {
         15 => Op::Panics(one),
         _ => Op::Kill(one % 2),
     }
-}
-
-fn program(seed: u64, index: u64, kills: bool) -> Vec<Vec<Op>> {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    rng.set_stream(index);
-    let threads = 2 + rng.next_u32() % 3;
-    let longest = [4, 2, 2][threads as usize - 2];
-    let mut thread = || {
-        let length = 1 + rng.next_u32() % longest;
-        (0..length).map(|_| draw(&mut rng, kills)).collect()
-    };
-    (0..threads).map(|_| thread()).collect()
 }
 
 fn subtract(transaction: &mut Transaction, variable: &TVar<u8>) -> Stm<()> {
@@ -120,42 +103,26 @@ fn perform(variables: &[TVar<u8>; 3], ops: &[Op], threads: &[thread::Thread]) ->
     seen
 }
 
-fn run(ops: &[Vec<Op>]) -> Vec<Option<Vec<u8>>> {
+fn run(ops: &[Vec<Op>]) -> Vec<Seen> {
     let variables = Arc::new([TVar::new(0), TVar::new(1), TVar::new(1)]);
-    let mut handles: Vec<thread::JoinHandle<Option<Vec<u8>>>> = Vec::new();
-    for ops in ops {
-        let (variables, ops) = (variables.clone(), ops.clone());
-        let threads: Vec<_> = handles.iter().map(|handle| handle.thread().clone()).collect();
-        handles.push(thread::spawn(move || {
-            exception::catch::<ThreadKilled, _>(|| perform(&variables, &ops, &threads)).ok()
-        }));
-    }
-    let mut seen: Vec<_> = handles.into_iter().map(|handle| handle.join().ok().flatten()).collect();
+    let theirs = variables.clone();
+    let mut seen = perform_all(ops, move |_, ops, threads| perform(&theirs, ops, threads));
     seen.push(Some(variables.iter().map(TVar::read).collect()));
     seen
 }
 
-fn compare_all(kills: bool, usual: u64) {
-    let seed = seed();
-    let mut compared = 0;
-    for index in 0..count(usual) {
-        let ops = program(seed, index, kills);
-        let name = format!("transaction program {index} of seed {seed}: {ops:?}");
-        let code: Program<Vec<Option<Vec<u8>>>> = {
-            let ops = ops.clone();
-            Arc::new(move || run(&ops))
-        };
-        compared += u64::from(compare(&name, code, Model::Tso).is_some());
-    }
-    assert!(compared * 2 > count(usual), "most programs are small enough to compare: {compared}");
+fn compare_flavour(kills: bool, usual: u64) {
+    let family = Family { name: "transaction", model: Model::Tso, usual, bounded: false };
+    let draw = |seed, index| program(seed, index, &[4, 2, 2], |source| draw(source, kills));
+    compare_all(&family, draw, run);
 }
 
 #[test]
 fn transactions_are_searched_optimally() {
-    compare_all(false, 300);
+    compare_flavour(false, 300);
 }
 
 #[test]
 fn transactions_with_exceptions_are_searched_optimally() {
-    compare_all(true, 60);
+    compare_flavour(true, 60);
 }

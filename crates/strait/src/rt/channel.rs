@@ -1,53 +1,22 @@
-//! The model of channels: unbounded, bounded and rendezvous, with select.
+//! The model of channels: unbounded, bounded and rendezvous.
 //!
 //! With a buffer, sending and receiving are steps with gates: there is room, there is a message, or
-//! the other side is gone. Without a buffer a partner is needed: who comes first leaves an offer or
-//! an ask and waits, who comes second completes it. A waiting select stands in the queues of all its
-//! channels with one ticket, which can be cashed once; whoever cashes it, or makes the select look
-//! again, competes with the partners at the other channels. So while selects over rendezvous
-//! channels are in use, all steps at channels also write one common object.
+//! the other side is gone. What they access is in `ends.rs`. Without a buffer a partner is needed: who
+//! comes first leaves an offer or an ask and waits, who comes second completes it.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use strait_explore::Access;
+use strait_explore::EventId;
 
+use super::coroutine::Suspender;
 use super::current::with;
-use super::features::Feature;
+use super::ends::{Doing, Ends, RECEIVE, SEND, Shape, Stamp};
 use super::op::{Op, Place, Ways};
-use super::schedule::{drain, point, wait, wait_or_leave};
+use super::schedule::{arrive, drain, wait, wait_or_leave};
+use super::select::{Selectable, Ticket};
 use super::slot::{Fresh, Slot};
-
-/// There is room, a receiver waits, or no receiver is left.
-pub(crate) const SEND: u8 = 1;
-/// There is a message, a sender waits, or no sender is left.
-pub(crate) const RECEIVE: u8 = 2;
-
-/// The right to complete a waiting operation, which at most one partner gets.
-#[derive(Clone)]
-pub(crate) struct Ticket(Arc<AtomicUsize>);
-
-const OPEN: usize = usize::MAX;
-
-impl Ticket {
-    pub(crate) fn new() -> Self {
-        Ticket(Arc::new(AtomicUsize::new(OPEN)))
-    }
-
-    fn is_open(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == OPEN
-    }
-
-    fn cash(&self, case: usize) {
-        self.0.store(case, Ordering::Relaxed);
-    }
-
-    /// The case that a partner has completed.
-    pub(crate) fn case(&self) -> Option<usize> {
-        Some(self.0.load(Ordering::Relaxed)).filter(|&case| case != OPEN)
-    }
-}
+use super::world::World;
 
 /// A thread that waits for a partner.
 struct Waiter<V> {
@@ -58,9 +27,18 @@ struct Waiter<V> {
 }
 
 struct State<T> {
-    queue: VecDeque<T>,
+    /// The parts besides the whole, valid in the same execution.
+    front: u32,
+    present: u32,
+    queue: VecDeque<(T, Stamp)>,
+    /// The places in the buffer that were never used, and what has made the others free.
+    unused: usize,
+    freed: VecDeque<Stamp>,
     senders: usize,
+    /// The steps that have dropped senders.
+    dropped: Vec<EventId>,
     receivers: usize,
+    several_receivers: bool,
     /// Senders without a partner. A select brings its value later.
     offers: VecDeque<Waiter<Option<T>>>,
     /// Receivers without a partner.
@@ -74,7 +52,7 @@ struct State<T> {
 /// A channel.
 pub(crate) struct Core<T> {
     slot: Slot,
-    capacity: Option<usize>,
+    shape: Shape,
     state: Mutex<State<T>>,
 }
 
@@ -85,21 +63,35 @@ pub(crate) enum Nothing {
     Disconnected,
 }
 
+const KIND: &str = "channel";
+
 impl<T> Core<T> {
     #[track_caller]
     pub(crate) fn new(capacity: Option<usize>) -> Self {
-        let open = if capacity == Some(0) { 0 } else { SEND };
+        let shape = Shape::of(capacity);
+        let open = if shape == Shape::Rendezvous { 0 } else { SEND };
+        let slot = Slot::new(Fresh { kind: KIND, open, value: 0 });
+        let place = std::panic::Location::caller();
+        let part = || with(|world| world.create(KIND, open, 0, place)).unwrap_or(0);
+        let (front, present) = if shape == Shape::Rendezvous { (0, 0) } else { (part(), part()) };
         let state = State {
+            front,
+            present,
             queue: VecDeque::new(),
+            unused: capacity.unwrap_or(0),
+            freed: VecDeque::new(),
             senders: 1,
+            dropped: Vec::new(),
             receivers: 1,
+            several_receivers: false,
             offers: VecDeque::new(),
             asks: VecDeque::new(),
             handed: Vec::new(),
             selects: Vec::new(),
         };
-        let slot = Slot::new(Fresh { kind: "channel", open, value: 0 });
-        Core { slot, capacity, state: Mutex::new(state) }
+        let core = Core { slot, shape, state: Mutex::new(state) };
+        with(|world| core.join_parts(&mut core.state(), world, place));
+        core
     }
 
     fn state(&self) -> MutexGuard<'_, State<T>> {
@@ -111,94 +103,194 @@ impl<T> Core<T> {
     }
 
     pub(crate) fn is_rendezvous(&self) -> bool {
-        self.capacity == Some(0)
+        self.shape == Shape::Rendezvous
     }
 
-    pub(crate) fn object(&self, place: Place) -> u32 {
-        let open = self.gates(&self.state());
-        let fresh = || Fresh { kind: "channel", open, value: 0 };
-        with(|world| self.slot.find(world, fresh, place).0).unwrap_or(0)
+    /// The objects that stand for the channel in this execution.
+    fn ends(&self, state: &mut State<T>, world: &mut World, place: Place) -> Ends {
+        let fresh = || Fresh { kind: KIND, open: self.gates(state), value: 0 };
+        let (back, new) = self.slot.find(world, fresh, place);
+        if new {
+            self.move_here(state, world, place);
+        }
+        Ends { back, front: state.front, senders: state.present }
+    }
+
+    /// The channel was left over by another execution. What happened there is no cause of anything.
+    #[cold]
+    fn move_here(&self, state: &mut State<T>, world: &mut World, place: Place) {
+        let open = self.gates(state);
+        state.freed.iter_mut().for_each(|stamp| *stamp = Stamp::default());
+        state.queue.iter_mut().for_each(|(_, stamp)| *stamp = Stamp::default());
+        state.dropped.clear();
+        let mut part = |address: usize| world.outside(address, KIND, open, 0, place).0;
+        state.front = part(std::ptr::from_ref(&state.queue).addr());
+        state.present = part(std::ptr::from_ref(&state.dropped).addr());
+        self.join_parts(state, world, place);
+    }
+
+    /// Says of the parts what they are part of.
+    fn join_parts(&self, state: &mut State<T>, world: &mut World, place: Place) {
+        if self.shape != Shape::Rendezvous {
+            let Ends { back, front, senders } = self.ends(state, world, place);
+            world.object(front).whole = back;
+            world.object(senders).whole = back;
+        }
     }
 
     fn gates(&self, state: &State<T>) -> u8 {
-        let asked = state.asks.iter().any(|ask| ask.ticket.is_open());
-        let offered = state.offers.iter().any(|offer| offer.ticket.is_open());
-        let room = self.capacity.is_none_or(|capacity| state.queue.len() < capacity);
-        let send = state.receivers == 0 || asked || (room && !self.is_rendezvous());
-        let receive = state.senders == 0 || offered || !state.queue.is_empty();
-        (if send { SEND } else { 0 }) | if receive { RECEIVE } else { 0 }
+        let (send, receive) = match self.shape {
+            Shape::Rendezvous => (
+                state.asks.iter().any(|ask| ask.ticket.is_open()),
+                state.offers.iter().any(|offer| offer.ticket.is_open()),
+            ),
+            Shape::Bounded => {
+                (state.unused > 0 || !state.freed.is_empty(), !state.queue.is_empty())
+            }
+            Shape::Unbounded => (true, !state.queue.is_empty()),
+        };
+        let send = if send || state.receivers == 0 { SEND } else { 0 };
+        send | if receive || state.senders == 0 { RECEIVE } else { 0 }
     }
 
-    /// Tells the model what is possible now, and selects that they should look again.
+    /// Tells the model what is possible now and since when, and selects that they should look again.
     fn refresh(&self, mut state: MutexGuard<'_, State<T>>) {
         let open = self.gates(&state);
-        let selects = std::mem::take(&mut state.selects);
-        drop(state);
         let place = std::panic::Location::caller();
-        let object = self.object(place);
+        let selects = std::mem::take(&mut state.selects);
         with(|world| {
-            world.object(object).open = open;
+            let Ends { back, front, .. } = self.ends(&mut state, world, place);
+            world.object(back).open = open;
             for select in selects {
                 world.wake(select);
+            }
+            if self.shape.is_whole(world.features) {
+                return;
+            }
+            world.object(front).open = open;
+            match state.queue.front() {
+                Some((_, stamp)) => world.enable(front, stamp.event.into_iter()),
+                None if state.senders == 0 => world.enable(front, state.dropped.iter().copied()),
+                None => {}
+            }
+            if self.shape == Shape::Bounded {
+                let freed = state.freed.front().filter(|_| state.unused == 0);
+                world.enable(back, freed.and_then(|stamp| stamp.event).into_iter());
             }
         });
     }
 
-    fn synchronise(&self, object: u32) {
+    /// Announces a step. Gives the way out.
+    fn announce(&self, doing: Doing, place: Place) -> Option<Suspender> {
+        drain(None, place);
+        let mut state = self.state();
+        let announced = with(|world| {
+            let ends = self.ends(&mut state, world, place);
+            let whole = self.shape.is_whole(world.features);
+            let accesses = ends.accesses(doing, self.shape, whole, state.several_receivers);
+            let tickets = world.tickets(place);
+            match (&accesses[..], tickets) {
+                (&[access], None) if doing != Doing::ReceiveTimeout => {
+                    world.me().op.become_one(access, doing.label(), place);
+                }
+                _ => {
+                    let mut op = Op::local(doing.label(), place);
+                    op.accesses = accesses;
+                    op.accesses.extend(tickets);
+                    if doing == Doing::ReceiveTimeout {
+                        op.ways = Ways::OrTimeout;
+                        op.cases.push(RECEIVE);
+                    }
+                    world.me().op = op;
+                }
+            }
+            world.announced()
+        });
+        announced.flatten()
+    }
+
+    /// Makes a step. Gives the way in which to take it.
+    #[inline(always)]
+    fn point(&self, doing: Doing, place: Place) -> u32 {
+        let way_out = self.announce(doing, place);
+        if let Some(suspender) = way_out {
+            suspender.suspend();
+        }
+        arrive(way_out.is_some())
+    }
+
+    /// At a rendezvous each comes to know what the others know.
+    fn synchronise(&self, state: &mut State<T>, place: Place) {
         with(|world| {
+            let object = self.ends(state, world, place).back;
             world.clocks.acquire(world.current, object);
             world.clocks.release(world.current, object);
         });
     }
 
-    /// The step on this channel, with a gate if it has to wait for a buffer.
-    fn op(&self, object: u32, gate: u8, label: &'static str, place: Place) -> Op {
-        let waits = gate != 0 && !self.is_rendezvous();
-        let op = if waits {
-            Op::gated(object, gate, label, place)
-        } else {
-            Op::write(object, label, place)
-        };
-        with_selects(op, place)
-    }
-
     /// Sends, waiting if need be.
+    #[inline(always)]
     pub(crate) fn send(&self, value: T, place: Place) -> Result<(), T> {
-        drain(None, place);
-        let object = self.object(place);
-        point(self.op(object, SEND, "send", place));
-        self.synchronise(object);
+        self.point(Doing::Send, place);
         self.send_now(value, true, place)
     }
 
     /// Sends if that is possible at once. Says why not.
+    #[inline(always)]
     pub(crate) fn try_send(&self, value: T, place: Place) -> Result<(), (T, Nothing)> {
-        drain(None, place);
-        let object = self.object(place);
-        point(self.op(object, 0, "try_send", place));
-        self.synchronise(object);
+        self.point(Doing::TrySend, place);
+        self.send_if_possible(value, place)
+    }
+
+    fn send_if_possible(&self, value: T, place: Place) -> Result<(), (T, Nothing)> {
         let state = self.state();
-        if state.receivers == 0 {
-            return Err((value, Nothing::Disconnected));
-        }
-        if self.gates(&state) & SEND == 0 {
+        let (gone, open) = (state.receivers == 0, self.gates(&state) & SEND != 0);
+        drop(state);
+        if !gone && !open {
             return Err((value, Nothing::Empty));
         }
-        drop(state);
         self.send_now(value, false, place).map_err(|value| (value, Nothing::Disconnected))
     }
 
     /// Sends within a step that was announced. Without a partner it waits for one.
     pub(crate) fn send_now(&self, value: T, waits: bool, place: Place) -> Result<(), T> {
         let mut state = self.state();
+        if self.is_rendezvous() {
+            self.synchronise(&mut state, place);
+        }
         if state.receivers == 0 {
+            with(|world| {
+                let object = self.ends(&mut state, world, place).back;
+                world.clocks.acquire(world.current, object);
+            });
             return Err(value);
         }
-        if !self.is_rendezvous() {
-            state.queue.push_back(value);
-            self.refresh(state);
-            return Ok(());
+        if self.is_rendezvous() {
+            return self.offer(state, value, waits, place);
         }
+        let freed = if state.unused > 0 {
+            state.unused -= 1;
+            None
+        } else {
+            state.freed.pop_front()
+        };
+        let stamp = with(|world| {
+            freed.iter().for_each(|freed| world.find_stamp(freed));
+            world.stamp()
+        });
+        state.queue.push_back((value, stamp.unwrap_or_default()));
+        self.refresh(state);
+        Ok(())
+    }
+
+    /// Sends to a receiver that waits, or waits for one.
+    fn offer(
+        &self,
+        mut state: MutexGuard<'_, State<T>>,
+        value: T,
+        waits: bool,
+        place: Place,
+    ) -> Result<(), T> {
         if let Some(ask) = pop_open(&mut state.asks) {
             ask.ticket.cash(ask.case);
             state.handed.push((ask.thread, value));
@@ -233,41 +325,59 @@ impl<T> Core<T> {
     }
 
     /// Receives, waiting if need be; `None` if nothing can come any more.
+    #[inline(always)]
     pub(crate) fn receive(&self, place: Place) -> Option<T> {
-        drain(None, place);
-        let object = self.object(place);
-        point(self.op(object, RECEIVE, "recv", place));
-        self.synchronise(object);
+        self.point(Doing::Receive, place);
         self.receive_now(true, place).ok()
     }
 
     /// Receives if that is possible at once.
+    #[inline(always)]
     pub(crate) fn try_receive(&self, place: Place) -> Result<T, Nothing> {
-        drain(None, place);
-        let object = self.object(place);
-        point(self.op(object, 0, "try_recv", place));
-        self.synchronise(object);
+        self.point(Doing::TryReceive, place);
         self.receive_now(false, place)
     }
 
     /// Receives, or finds that the time is over.
+    #[inline(always)]
     pub(crate) fn receive_timeout(&self, place: Place) -> Result<T, Nothing> {
-        drain(None, place);
-        let object = self.object(place);
-        let mut op = self.op(object, 0, "recv_timeout", place).ways(Ways::OrTimeout);
-        op.cases.push(RECEIVE);
-        let choice = point(op);
-        self.synchronise(object);
+        let choice = self.point(Doing::ReceiveTimeout, place);
         if choice == 0 { self.receive_now(false, place) } else { Err(Nothing::Empty) }
     }
 
     /// Receives within a step that was announced. Without a partner it may wait for one.
     pub(crate) fn receive_now(&self, waits: bool, place: Place) -> Result<T, Nothing> {
         let mut state = self.state();
-        if let Some(value) = state.queue.pop_front() {
+        if self.is_rendezvous() {
+            self.synchronise(&mut state, place);
+            return self.ask(state, waits, place);
+        }
+        if let Some((value, sent)) = state.queue.pop_front() {
+            let freed = with(|world| {
+                world.find_stamp(&sent);
+                (self.shape == Shape::Bounded).then(|| world.stamp())
+            });
+            state.freed.extend(freed.flatten());
             self.refresh(state);
             return Ok(value);
         }
+        if state.senders > 0 {
+            return Err(Nothing::Empty);
+        }
+        with(|world| {
+            let object = self.ends(&mut state, world, place).senders;
+            world.clocks.acquire(world.current, object);
+        });
+        Err(Nothing::Disconnected)
+    }
+
+    /// Receives from a sender that waits, or waits for one.
+    fn ask(
+        &self,
+        mut state: MutexGuard<'_, State<T>>,
+        waits: bool,
+        place: Place,
+    ) -> Result<T, Nothing> {
         let me = with(|world| world.current).unwrap_or(0);
         if let Some(offer) = pop_open(&mut state.offers) {
             offer.ticket.cash(offer.case);
@@ -322,61 +432,63 @@ impl<T> Core<T> {
     }
 
     pub(crate) fn clone_receiver(&self) {
-        self.state().receivers += 1;
-    }
-
-    pub(crate) fn drop_sender(&self, place: Place) {
-        self.disconnect(place, "drop sender", |state| {
-            state.senders -= 1;
-            let gone = state.senders == 0;
-            if gone { state.asks.iter().map(|ask| ask.thread).collect() } else { Vec::new() }
-        });
-    }
-
-    pub(crate) fn drop_receiver(&self, place: Place) {
-        let mut left = VecDeque::new();
-        self.disconnect(place, "drop receiver", |state| {
-            state.receivers -= 1;
-            if state.receivers > 0 {
-                return Vec::new();
-            }
-            std::mem::swap(&mut left, &mut state.queue);
-            state.offers.iter().map(|offer| offer.thread).collect()
-        });
-        // What nobody can receive is dropped outside: its destructor may come back here.
-        drop(left);
-    }
-
-    fn disconnect(
-        &self,
-        place: Place,
-        label: &'static str,
-        change: impl FnOnce(&mut State<T>) -> Vec<u32>,
-    ) {
-        drain(None, place);
-        let object = self.object(place);
-        point(self.op(object, 0, label, place));
-        self.synchronise(object);
         let mut state = self.state();
-        let woken = change(&mut state);
+        state.receivers += 1;
+        state.several_receivers = true;
+    }
+
+    #[inline(always)]
+    pub(crate) fn drop_sender(&self, place: Place) {
+        self.point(Doing::DropSender, place);
+        self.sender_dropped(place);
+    }
+
+    fn sender_dropped(&self, place: Place) {
+        let mut state = self.state();
+        state.senders -= 1;
+        let event = with(|world| {
+            let Ends { back, senders, .. } = self.ends(&mut state, world, place);
+            let object = if self.is_rendezvous() { back } else { senders };
+            world.clocks.release(world.current, object);
+            world.last_event()
+        });
+        state.dropped.extend(event.flatten());
+        let woken: Vec<u32> = match state.senders {
+            0 => state.asks.iter().map(|ask| ask.thread).collect(),
+            _ => Vec::new(),
+        };
         self.refresh(state);
         with(|world| woken.into_iter().for_each(|thread| world.wake(thread)));
     }
-}
 
-/// What a select needs of a channel, whatever its messages.
-pub(crate) trait Selectable {
-    fn object(&self, place: Place) -> u32;
-    fn rendezvous(&self) -> bool;
-    /// Stands in the queue with a ticket, to send or to receive.
-    fn enlist(&self, thread: u32, ticket: &Ticket, case: usize, sends: bool);
-    /// Leaves the queues.
-    fn withdraw(&self, thread: u32);
+    #[inline(always)]
+    pub(crate) fn drop_receiver(&self, place: Place) {
+        self.point(Doing::DropReceiver, place);
+        self.receiver_dropped(place);
+    }
+
+    fn receiver_dropped(&self, place: Place) {
+        let mut state = self.state();
+        state.receivers -= 1;
+        with(|world| {
+            let object = self.ends(&mut state, world, place).back;
+            world.clocks.release(world.current, object);
+        });
+        let (mut left, mut woken) = (VecDeque::new(), Vec::new());
+        if state.receivers == 0 {
+            std::mem::swap(&mut left, &mut state.queue);
+            woken.extend(state.offers.iter().map(|offer| offer.thread));
+        }
+        self.refresh(state);
+        with(|world| woken.into_iter().for_each(|thread| world.wake(thread)));
+        // What nobody can receive is dropped outside: its destructor may come back here.
+        drop(left);
+    }
 }
 
 impl<T> Selectable for Core<T> {
     fn object(&self, place: Place) -> u32 {
-        Core::object(self, place)
+        with(|world| self.ends(&mut self.state(), world, place).back).unwrap_or(0)
     }
 
     fn rendezvous(&self) -> bool {
@@ -417,75 +529,4 @@ fn pop_open<V>(waiters: &mut VecDeque<Waiter<V>>) -> Option<Waiter<V>> {
         }
     }
     None
-}
-
-/// Adds the object that stands for all tickets.
-fn with_selects(mut op: Op, place: Place) -> Op {
-    let selects = with(|world| {
-        let on = world.features.has(Feature::Selects);
-        on.then(|| world.own_object(0, 4, "selects", place))
-    });
-    if let Some(object) = selects.flatten() {
-        op.accesses.push(Access { object, write: true, gate: 0 });
-    }
-    op
-}
-
-/// One case of a select.
-pub(crate) struct Case<'c> {
-    pub(crate) channel: &'c dyn Selectable,
-    pub(crate) sends: bool,
-}
-
-/// Waits until a case is ready and chooses one; `None` if none is and it should not wait. The
-/// second part says that a partner has completed the case already.
-pub(crate) fn select(cases: &[Case<'_>], waits: bool, place: Place) -> Option<(usize, bool)> {
-    drain(None, place);
-    if cases.iter().any(|case| case.channel.rendezvous()) {
-        with(|world| world.features.want(Feature::Selects));
-    }
-    let meets = cases.iter().any(|case| case.channel.rendezvous());
-    let gate = |case: &Case<'_>| if case.sends { SEND } else { RECEIVE };
-    loop {
-        let mut op = Op::local("select", place);
-        for case in cases {
-            let object = case.channel.object(place);
-            let waits = if waits && !meets { gate(case) } else { 0 };
-            op.accesses.push(Access { object, write: true, gate: waits });
-            op.cases.push(gate(case));
-        }
-        op.ways = Ways::Cases;
-        let objects: Vec<u32> = op.accesses.iter().map(|access| access.object).collect();
-        let choice = point(with_selects(op, place));
-        let ready = |index: &usize| {
-            let open = with(|world| world.object(objects[*index]).open).unwrap_or(0);
-            open & gate(&cases[*index]) != 0
-        };
-        if let Some(index) = (0..cases.len()).filter(ready).nth(choice as usize) {
-            with(|world| {
-                world.clocks.acquire(world.current, objects[index]);
-                world.clocks.release(world.current, objects[index]);
-            });
-            return Some((index, false));
-        }
-        if !waits {
-            return None;
-        }
-        let me = with(|world| world.current).unwrap_or(0);
-        let ticket = Ticket::new();
-        for (index, case) in cases.iter().enumerate() {
-            case.channel.enlist(me, &ticket, index, case.sends);
-        }
-        let leave = || cases.iter().for_each(|case| case.channel.withdraw(me));
-        wait_or_leave("a case of a select", place, leave);
-        leave();
-        if let Some(index) = ticket.case() {
-            return Some((index, true));
-        }
-    }
-}
-
-/// The thread that has cashed the ticket of the current thread's select and waits for its value.
-pub(crate) fn partner() -> Option<u32> {
-    with(|world| world.me().partner.take()).flatten()
 }

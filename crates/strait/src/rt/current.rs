@@ -24,12 +24,20 @@ struct Kept {
     idle: RefCell<Vec<Box<Worker>>>,
     /// Exceptions for this thread when it runs for real; made when somebody asks.
     mailbox: RefCell<Option<RealMailbox>>,
+    /// How many stacks of model threads, of all executions, are being unwound.
+    unwinding: Cell<u32>,
 }
 
 thread_local! {
     static WORLD: Cell<*mut World> = const { Cell::new(ptr::null_mut()) };
     static KEPT: Kept =
-        const { Kept { idle: RefCell::new(Vec::new()), mailbox: RefCell::new(None) } };
+        const {
+            Kept {
+                idle: RefCell::new(Vec::new()),
+                mailbox: RefCell::new(None),
+                unwinding: Cell::new(0),
+            }
+        };
 }
 
 #[inline]
@@ -93,4 +101,16 @@ pub(crate) fn mailbox_of_os_thread() -> RealMailbox {
 /// Sets where exceptions for this operating system thread arrive.
 pub(crate) fn set_mailbox_of_os_thread(mailbox: RealMailbox) {
     KEPT.with(|kept| kept.mailbox.replace(Some(mailbox)));
+}
+
+/// One stack more or less is being unwound. A stack that is left for good while it is unwound counts
+/// for good: the operating system thread goes on panicking because of it.
+#[cold]
+pub(crate) fn note_unwinding(change: i32) {
+    KEPT.with(|kept| kept.unwinding.set(kept.unwinding.get().saturating_add_signed(change)));
+}
+
+/// Is no stack known to be unwound?
+pub(crate) fn nobody_unwinds() -> bool {
+    KEPT.with(|kept| kept.unwinding.get() == 0)
 }

@@ -19,10 +19,11 @@ impl World {
     }
 
     pub(crate) fn describe_object(&self, number: u32) -> String {
-        if let Some(label) = self.labels.get(&number) {
+        let object = self.objects.get(number as usize);
+        if let Some(label) = self.labels.get(&object.map_or(number, |object| object.whole)) {
             return label.clone();
         }
-        match self.objects.get(number as usize) {
+        match object {
             Some(object) => format!("{}@{}", object.kind, short(object.place)),
             None => format!("object {number}"),
         }

@@ -18,7 +18,7 @@ use super::current::with;
 use super::features::Feature;
 use super::op::{Op, Place};
 use super::schedule::{drain, point};
-use super::world::{State, World};
+use super::world::{State, Thread, World};
 
 /// The gate of a control object: an exception has come.
 const MAIL: u8 = 1;
@@ -77,6 +77,15 @@ impl Mailbox {
 /// Unwinds the stack of a thread whose execution is torn down.
 pub(crate) struct TornDown;
 
+/// Whether the thread takes exceptions now. While its stack is unwound it does not: a destructor that
+/// panics then would end the process.
+fn mask(thread: &Thread) -> Mask {
+    if thread.unwinding && std::thread::panicking() {
+        return Mask::Uninterruptible;
+    }
+    thread.mailbox.mask
+}
+
 impl World {
     fn control(&mut self, number: u32) -> u32 {
         let place = self.threads[number as usize].op.place;
@@ -96,7 +105,7 @@ impl World {
         let object = self.control(self.current);
         let me = self.me();
         let gated = me.op.accesses.iter().any(|access| access.gate != 0);
-        let gate = if gated && me.mailbox.mask != Mask::Uninterruptible { MAIL } else { 0 };
+        let gate = if gated && mask(me) != Mask::Uninterruptible { MAIL } else { 0 };
         me.op.accesses.push(Access { object, write: true, gate });
         self.announce_waking();
     }
@@ -138,7 +147,7 @@ impl World {
             let waits = gates.peek().is_some()
                 && !gates
                     .any(|access| self.objects[access.object as usize].open & access.gate != 0);
-            let raises = match me.mailbox.mask {
+            let raises = match mask(me) {
                 Mask::Unmasked => true,
                 Mask::Interruptible => waits,
                 Mask::Uninterruptible => false,
@@ -168,7 +177,7 @@ pub(crate) fn throw_to(target: u32, payload: Box<dyn Any + Send>, place: Place) 
     with(|world| world.features.want(Feature::Exceptions));
     let me = with(|world| world.current).unwrap_or(0);
     if me == target {
-        with(|world| world.me().unwinding = true);
+        with(World::begin_unwinding);
         std::panic::resume_unwind(payload);
     }
     let object = with(|world| world.control(target)).unwrap_or(0);
@@ -183,7 +192,7 @@ pub(crate) fn throw_to(target: u32, payload: Box<dyn Any + Send>, place: Place) 
         thread.mailbox.posted += 1;
         thread.mailbox.letters.push_back(Letter { payload, taken });
         let waits = thread.state == State::Waiting
-            && thread.mailbox.mask != Mask::Uninterruptible
+            && mask(thread) != Mask::Uninterruptible
             && thread.mailbox.drains.is_none();
         if waits {
             thread.mailbox.raises = true;

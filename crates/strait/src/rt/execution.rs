@@ -180,7 +180,8 @@ impl<T: Clone + Eq + Hash + Debug + 'static> Threaded for Execution<T> {
             return None;
         }
         let (accesses, causes): (_, &[EventId]) = (&thread.op.accesses[..], &thread.past);
-        Some(Next { accesses, causes, choices: world.choices(thread) })
+        let enablers = world.enablers(accesses);
+        Some(Next { accesses, causes, enablers, choices: world.choices(thread) })
     }
 
     #[inline]

@@ -52,10 +52,14 @@ impl<T: Copy> Few<T> {
         self.many.push(element);
     }
 
+    pub(crate) fn extend(&mut self, more: impl IntoIterator<Item = T>) {
+        more.into_iter().for_each(|element| self.push(element));
+    }
+
     pub(crate) fn remove(&mut self, mut unwanted: impl FnMut(&T) -> bool) {
         let kept: Vec<T> = self.iter().filter(|element| !unwanted(element)).copied().collect();
         self.clear();
-        kept.into_iter().for_each(|element| self.push(element));
+        self.extend(kept);
     }
 }
 

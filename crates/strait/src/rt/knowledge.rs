@@ -86,6 +86,6 @@ impl World {
         let blocked =
             thread.state == State::Announced && !self.is_enabled(strait_explore::ThreadId(number));
         let access = thread.op.accesses.iter().find(|access| access.gate != 0)?;
-        blocked.then_some(access.object)
+        blocked.then(|| self.objects[access.object as usize].whole)
     }
 }

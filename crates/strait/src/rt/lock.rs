@@ -137,5 +137,6 @@ pub(crate) fn number(slot: &Slot, place: Place) -> u32 {
 /// A guard was used while its execution is torn down and somebody else still has the lock.
 #[cold]
 pub(crate) fn gone() -> ! {
+    with(super::world::World::begin_unwinding);
     std::panic::resume_unwind(Box::new(super::exception::TornDown))
 }

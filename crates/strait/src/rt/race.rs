@@ -104,6 +104,14 @@ impl Clocks {
         }
     }
 
+    /// The thread learns what was released elsewhere.
+    #[inline]
+    pub(crate) fn learn(&mut self, thread: u32, released: &[u32]) {
+        if self.on {
+            join(self.clock(thread), released);
+        }
+    }
+
     /// The thread releases through the object, besides what was released there before.
     #[inline]
     pub(crate) fn release(&mut self, thread: u32, object: u32) {

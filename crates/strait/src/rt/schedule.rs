@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use strait_explore::{Access, EventId, ThreadId};
 
 use super::coroutine::{Running, Stop, Suspender, Worker};
-use super::current::{enter, idle_worker, with};
+use super::current::{enter, idle_worker, nobody_unwinds, with};
 use super::exception::TornDown;
 use super::features::Feature;
 use super::log::Line;
@@ -78,7 +78,7 @@ fn interrupted() -> u32 {
         if aborting || !std::mem::take(&mut me.mailbox.raises) {
             return None;
         }
-        me.unwinding = true;
+        world.begin_unwinding();
         world.take_letter()
     });
     match letter.flatten() {
@@ -92,7 +92,7 @@ fn interrupted() -> u32 {
 #[cold]
 fn at_teardown() -> u32 {
     if !is_unwinding() {
-        with(|world| world.me().unwinding = true);
+        with(World::begin_unwinding);
         resume_unwind(Box::new(TornDown));
     }
     let possible = with(|world| {
@@ -117,14 +117,11 @@ fn stay_for_good() -> ! {
 }
 
 /// Is the current model thread's stack being unwound? The operating system thread is panicking when
-/// any of its coroutines is; which one, the panic hook has noted, except for what was raised without
-/// the hook.
+/// any of its coroutines is, of whatever execution. Which ones was noted, except for what the program
+/// has raised without the panic hook: then nobody else can be meant if nobody is known to unwind.
 pub(crate) fn is_unwinding() -> bool {
     std::thread::panicking()
-        && with(|world| {
-            world.me().unwinding || !world.threads.iter().any(|thread| thread.unwinding)
-        })
-        .unwrap_or(true)
+        && with(|world| world.me().unwinding || nobody_unwinds()).unwrap_or(true)
 }
 
 /// Waits until another thread wakes this one.
@@ -165,15 +162,16 @@ pub(crate) fn interrupted_wait() {
     } else if is_unwinding() {
         stay_for_good();
     } else {
-        with(|world| world.me().unwinding = true);
+        with(World::begin_unwinding);
         resume_unwind(Box::new(TornDown));
     }
 }
 
-/// Ends the current thread after a fault that was noted: what it would do next means nothing.
+/// Ends the execution after a fault that was noted: what anybody would do next means nothing.
 pub(crate) fn give_up() {
+    with(|world| world.over = true);
     if !is_unwinding() {
-        with(|world| world.me().unwinding = true);
+        with(World::begin_unwinding);
         resume_unwind(Box::new(TornDown));
     }
 }
@@ -254,7 +252,7 @@ pub(crate) fn body<R>(code: impl FnOnce() -> R, hand_over: impl FnOnce(R)) {
 fn failed(panic: Box<dyn Any + Send>) {
     if panic.is::<TornDown>() {
         drop_locals();
-        with(|world| world.me().unwinding = false);
+        with(World::end_unwinding);
     } else if ends() {
         super::thread::panicked(panic);
     }
@@ -272,8 +270,8 @@ fn ends() -> bool {
     drop_locals();
     let left = with(|world| {
         let features = world.features;
+        world.end_unwinding();
         let me = world.me();
-        me.unwinding = false;
         let stores = !me.phantoms.is_empty();
         let steps = features.has(Feature::Exits) || features.has(Feature::Exceptions);
         (world.aborting, (stores || steps).then_some(world.me().born_at))
@@ -356,6 +354,7 @@ fn unwind_all() {
     let unfinished = with(|world| {
         world.aborting = true;
         world.stops = true;
+        world.over = false;
         world.ready.clear();
         let mut unfinished: Vec<u32> = Vec::new();
         for (number, thread) in world.threads.iter_mut().enumerate() {

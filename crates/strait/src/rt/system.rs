@@ -156,6 +156,7 @@ fn act<T: Clone + Eq + Hash + Debug + 'static>(run: &Execution<T>, pick: Pick) -
     let next = run.next(pick.thread)?;
     let thread = &run.world().threads[pick.thread.0 as usize];
     let mut causes: SmallVec<[EventId; 4]> = SmallVec::from_slice(next.causes);
+    causes.extend_from_slice(next.enablers);
     causes.sort_unstable_by_key(|cause| (cause.thread, cause.index));
     Some(Act {
         pick,

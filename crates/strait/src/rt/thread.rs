@@ -262,7 +262,7 @@ fn note(info: &PanicHookInfo<'_>) {
     });
     let message = format!("{}{place}", payload_text(info.payload()));
     with(|world| {
-        world.me().unwinding = true;
+        world.begin_unwinding();
         world.ending.last_panic = Some(message);
     });
 }

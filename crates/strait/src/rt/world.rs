@@ -12,9 +12,10 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use strait_explore::{EventId, ThreadId};
+use strait_explore::{Access, EventId, ThreadId};
 
 use super::coroutine::{Suspender, Worker};
+use super::current::note_unwinding;
 use super::exception::{Mailbox, Mask};
 use super::features::{Feature, Features};
 use super::few::Few;
@@ -180,6 +181,8 @@ pub(crate) struct Object {
     pub(crate) value: u64,
     pub(crate) kind: &'static str,
     pub(crate) place: Place,
+    /// What it is a part of; itself, nearly always.
+    pub(crate) whole: u32,
 }
 
 /// One execution in progress.
@@ -193,6 +196,8 @@ pub(crate) struct World {
     pub(crate) births: Vec<u32>,
     born: u32,
     pub(crate) objects: Vec<Object>,
+    /// For some objects the events that have opened their gates without writing them.
+    enablers: Vec<Few<EventId>>,
     /// The thread whose code is running.
     pub(crate) current: u32,
     /// Threads whose code can go on.
@@ -203,6 +208,8 @@ pub(crate) struct World {
     /// down, or an exception raised instead?
     pub(crate) stops: bool,
     pub(crate) steps: usize,
+    /// Has a fault ended the execution, so that nobody makes a step any more?
+    pub(crate) over: bool,
     /// How many threads are neither over nor phantoms.
     pub(crate) alive: u32,
     /// Was an object met that was made outside the execution?
@@ -252,11 +259,13 @@ impl World {
             births: Vec::new(),
             born: 0,
             objects: Vec::new(),
+            enablers: Vec::new(),
             current: 0,
             ready: Vec::new(),
             aborting: false,
             stops: false,
             steps: 0,
+            over: false,
             alive: 0,
             outside: false,
             parallelism: NonZero::<usize>::MIN,
@@ -285,6 +294,7 @@ impl World {
         self.born = 0;
         self.alive = 0;
         self.steps = 0;
+        self.over = false;
         self.ending.panics.clear();
         self.ending.fault = None;
         self.ending.arcs = 0;
@@ -434,19 +444,50 @@ impl World {
         value: u64,
         place: Place,
     ) {
-        let object = Object { epoch: self.epoch, open, ways: 1, value, kind, place };
+        let object = Object { epoch: self.epoch, open, ways: 1, value, kind, place, whole: number };
         let index = number as usize;
         if self.objects.len() <= index {
-            let unused = Object { epoch: u32::MAX, open: 0, ways: 1, value: 0, kind: "", place };
+            let unused = Object { epoch: u32::MAX, open: 0, value: 0, kind: "", ..object };
             self.objects.resize(index + 1, unused);
         }
         self.objects[index] = object;
+        if let Some(enablers) = self.enablers.get_mut(index) {
+            enablers.clear();
+        }
         self.clocks.forget_object(number);
     }
 
     #[inline]
     pub(crate) fn object(&mut self, number: u32) -> &mut Object {
         &mut self.objects[number as usize]
+    }
+
+    /// The events that have opened the gate of a step without writing what it accesses.
+    #[inline]
+    pub(crate) fn enablers(&self, accesses: &[Access]) -> &[EventId] {
+        match accesses {
+            [access, ..] if access.gate != 0 => {
+                self.enablers.get(access.object as usize).map_or(&[], |enablers| enablers)
+            }
+            _ => &[],
+        }
+    }
+
+    /// These events have opened the gate of an object.
+    pub(crate) fn enable(&mut self, object: u32, events: impl Iterator<Item = EventId>) {
+        let index = object as usize;
+        if self.enablers.len() <= index {
+            self.enablers.resize(index + 1, Few::new(NO_EVENT));
+        }
+        let enablers = &mut self.enablers[index];
+        enablers.clear();
+        events.for_each(|event| enablers.push(event));
+    }
+
+    /// The last step of the current thread, if it has made one.
+    pub(crate) fn last_event(&mut self) -> Option<EventId> {
+        let thread = ThreadId(self.current);
+        self.me().events.checked_sub(1).map(|index| EventId { thread, index })
     }
 
     /// Wakes a thread: what the current thread did happens before what the other does next.
@@ -466,13 +507,28 @@ impl World {
         }
     }
 
+    /// The current thread's stack is about to be unwound.
+    pub(crate) fn begin_unwinding(&mut self) {
+        if !std::mem::replace(&mut self.me().unwinding, true) {
+            note_unwinding(1);
+        }
+    }
+
+    /// The current thread's stack is not being unwound any more.
+    #[inline]
+    pub(crate) fn end_unwinding(&mut self) {
+        if std::mem::take(&mut self.me().unwinding) {
+            note_unwinding(-1);
+        }
+    }
+
     /// The current thread's code is over.
     #[inline]
     pub(crate) fn finish(&mut self) {
         self.alive -= 1;
+        self.end_unwinding();
         let me = self.me();
         me.state = State::Finished;
-        me.unwinding = false;
         let joined = !me.joiners.is_empty();
         if self.features.has(Feature::Exceptions) {
             super::exception::return_letters(self);
@@ -526,7 +582,7 @@ impl World {
     #[inline]
     pub(crate) fn is_enabled(&self, number: ThreadId) -> bool {
         let Some(thread) = self.threads.get(number.0 as usize) else { return false };
-        if thread.state != State::Announced {
+        if thread.state != State::Announced || self.over {
             return false;
         }
         let mut gated = false;

@@ -50,6 +50,7 @@ macro_rules! sender {
     ($name:ident) => {
         impl<T> $name<T> {
             /// Sends, waiting for room or a partner. Gives the message back if nobody receives.
+            #[inline(always)]
             #[track_caller]
             pub fn send(&self, message: T) -> Result<(), SendError<T>> {
                 match &self.0 {
@@ -72,6 +73,7 @@ macro_rules! sender {
         }
 
         impl<T> Drop for $name<T> {
+            #[inline(always)]
             #[track_caller]
             fn drop(&mut self) {
                 if let Side::Model(core) = &self.0
@@ -95,6 +97,7 @@ sender!(SyncSender);
 
 impl<T> SyncSender<T> {
     /// Sends if that is possible at once.
+    #[inline(always)]
     #[track_caller]
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         match &self.0 {
@@ -111,6 +114,7 @@ impl<T> SyncSender<T> {
 
 impl<T> Receiver<T> {
     /// Receives, waiting for a message. Fails if none can come any more.
+    #[inline(always)]
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         match &self.0 {
@@ -120,6 +124,7 @@ impl<T> Receiver<T> {
     }
 
     /// Receives if a message is there.
+    #[inline(always)]
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         match &self.0 {
@@ -132,6 +137,7 @@ impl<T> Receiver<T> {
     }
 
     /// Receives, or gives up when the time is over. Under test both may happen.
+    #[inline(always)]
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         match &self.0 {
@@ -174,6 +180,7 @@ impl<'r, T> IntoIterator for &'r Receiver<T> {
 }
 
 impl<T> Drop for Receiver<T> {
+    #[inline(always)]
     #[track_caller]
     fn drop(&mut self) {
         if let Side::Model(core) = &self.0

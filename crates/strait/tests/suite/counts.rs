@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use strait::sync::Mutex;
 use strait::sync::atomic::{AtomicUsize, Ordering};
+use strait::sync::{Mutex, mpsc};
 use strait::{Builder, Model, thread};
 
 /// Each thread loads one variable, then stores the value plus one.
@@ -148,4 +148,77 @@ fn each_order_of_lock_holders_is_one_execution() {
         let outcomes = strait::outcomes(move || locking(threads));
         assert_eq!((outcomes.executions, outcomes.found.len()), (expected, expected as usize));
     }
+}
+
+/// A server keeps a counter; each client asks for it and sends it back plus one.
+fn server(clients: usize) -> u64 {
+    enum Request {
+        Load(mpsc::Sender<u64>),
+        Store(u64),
+    }
+    let (server, requests) = mpsc::channel();
+    let start = |_| {
+        let server = server.clone();
+        thread::spawn(move || {
+            let (answer, answers) = mpsc::channel();
+            server.send(Request::Load(answer)).unwrap();
+            let value = answers.recv().unwrap();
+            server.send(Request::Store(value + 1)).unwrap();
+        })
+    };
+    let handles: Vec<_> = (0..clients).map(start).collect();
+    let mut counter = 0;
+    for _ in 0..2 * clients {
+        match requests.recv().unwrap() {
+            Request::Load(answer) => answer.send(counter).unwrap(),
+            Request::Store(value) => counter = value,
+        }
+    }
+    handles.into_iter().for_each(|handle| handle.join().unwrap());
+    counter
+}
+
+#[test]
+fn of_a_server_only_the_order_of_requests_matters() {
+    // (2n)! / 2ⁿ orders in which each client asks before it answers.
+    for (clients, expected) in [(1, 1), (2, 6), (3, 90)] {
+        let outcomes = strait::outcomes(move || server(clients));
+        assert_eq!((outcomes.executions, outcomes.redundant), (expected, 0), "{clients} clients");
+        assert_eq!(outcomes.values().len(), clients);
+    }
+}
+
+/// Producers send so many messages each through a queue of a length; the sum is received.
+fn produce(producers: usize, messages: usize, capacity: usize) -> usize {
+    let (sender, receiver) = mpsc::sync_channel(capacity);
+    for _ in 0..producers {
+        let sender = sender.clone();
+        thread::spawn(move || (0..messages).for_each(|message| sender.send(message).unwrap()));
+    }
+    drop(sender);
+    receiver.iter().sum()
+}
+
+#[test]
+fn producers_and_consumers_take_turns_in_one_way() {
+    for capacity in 1..=4 {
+        assert_eq!(strait::outcomes(move || produce(1, 10, capacity)).executions, 1);
+        assert_eq!(strait::outcomes(move || produce(2, 2, capacity)).executions, 6);
+        assert_eq!(strait::outcomes(move || produce(3, 2, capacity)).executions, 90);
+    }
+}
+
+#[test]
+fn who_does_not_wait_sees_how_far_others_are() {
+    let program = || {
+        let (sender, receiver) = mpsc::channel();
+        let other = thread::spawn(move || (0..3).for_each(|value| sender.send(value).unwrap()));
+        let first = receiver.try_recv();
+        let second = receiver.try_recv();
+        other.join().unwrap();
+        (first.ok(), second.ok())
+    };
+    let mut values: Vec<_> = strait::outcomes(program).values().into_iter().copied().collect();
+    values.sort_unstable();
+    assert_eq!(values, [(None, None), (None, Some(0)), (Some(0), None), (Some(0), Some(1))]);
 }

@@ -1,0 +1,193 @@
+//! Random programs of atomics, locks, condition variables and parking.
+
+use std::sync::Arc;
+
+use super::{Draw, Family, compare_all, program};
+use crate::rt::memory::Model;
+use crate::sync::atomic::{AtomicU8, Ordering};
+use crate::sync::{Condvar, Mutex, RwLock};
+use crate::thread;
+
+/// One instruction of a generated thread.
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    Load(usize, Ordering),
+    Store(usize, u8, Ordering),
+    Add(usize),
+    Lock(usize),
+    Unlock(usize),
+    TryLock(usize),
+    Read,
+    Write,
+    Release,
+    Wait,
+    Notify,
+    NotifyAll,
+    Park,
+    Unpark(usize),
+    TimedPark,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Flavour {
+    /// Atomics, sequentially consistent.
+    Atomics,
+    /// Atomics of all orderings.
+    Weak,
+    /// Locks of all kinds, with a few atomics.
+    Locks,
+    /// Condition variables and parking.
+    Waits,
+}
+
+fn draw(source: &mut Draw, flavour: Flavour) -> Op {
+    let orders = [Ordering::Relaxed, Ordering::Release, Ordering::SeqCst];
+    let (variable, value) = (source.below(2), source.below(2) as u8 + 1);
+    let order = if flavour == Flavour::Weak { orders[source.below(3)] } else { Ordering::SeqCst };
+    let load = if order == Ordering::Release { Ordering::Acquire } else { order };
+    let kind = match flavour {
+        Flavour::Atomics | Flavour::Weak => source.below(5),
+        Flavour::Locks => 1 + source.below(10),
+        Flavour::Waits => 4 + source.below(14),
+    };
+    match kind {
+        0 | 1 => Op::Load(variable, load),
+        2 | 3 => Op::Store(variable, value, order),
+        4 => Op::Add(variable),
+        5 | 6 => Op::Lock(variable),
+        7 => Op::Unlock(variable),
+        8 => Op::TryLock(variable),
+        9 => Op::Read,
+        10 => Op::Write,
+        11 => Op::Release,
+        12 | 13 => Op::Wait,
+        14 => Op::Notify,
+        15 => Op::NotifyAll,
+        16 => Op::Park,
+        17 => Op::Unpark(source.below(2)),
+        _ => Op::TimedPark,
+    }
+}
+
+struct Shared {
+    atomics: [AtomicU8; 2],
+    mutexes: [Mutex<u8>; 2],
+    rwlock: RwLock<u8>,
+    waiting: Mutex<u8>,
+    condvar: Condvar,
+}
+
+impl Shared {
+    fn new() -> Self {
+        Shared {
+            atomics: [AtomicU8::new(0), AtomicU8::new(0)],
+            mutexes: [Mutex::new(0), Mutex::new(0)],
+            rwlock: RwLock::new(0),
+            waiting: Mutex::new(0),
+            condvar: Condvar::new(),
+        }
+    }
+}
+
+/// Performs one thread. Gives what it saw.
+fn perform(shared: &Shared, ops: &[Op], threads: &[thread::Thread]) -> Vec<u8> {
+    let mut seen = Vec::new();
+    let mut held = [None, None];
+    let (mut reading, mut writing) = (None, None);
+    for &op in ops {
+        match op {
+            Op::Load(variable, order) => seen.push(shared.atomics[variable].load(order)),
+            Op::Store(variable, value, order) => shared.atomics[variable].store(value, order),
+            Op::Add(variable) => seen.push(shared.atomics[variable].fetch_add(3, Ordering::SeqCst)),
+            Op::Lock(mutex) => {
+                if held[mutex].is_none() {
+                    let mut guard = shared.mutexes[mutex].lock().unwrap();
+                    *guard += 1;
+                    seen.push(*guard);
+                    held[mutex] = Some(guard);
+                }
+            }
+            Op::Unlock(mutex) => held[mutex] = None,
+            Op::TryLock(mutex) => {
+                if held[mutex].is_none() {
+                    held[mutex] = shared.mutexes[mutex].try_lock().ok();
+                    seen.push(u8::from(held[mutex].is_some()));
+                }
+            }
+            Op::Read if reading.is_none() && writing.is_none() => {
+                reading = Some(shared.rwlock.read().unwrap());
+                seen.push(reading.as_deref().copied().unwrap());
+            }
+            Op::Write if reading.is_none() && writing.is_none() => {
+                writing = Some(shared.rwlock.write().unwrap());
+                **writing.as_mut().unwrap() += 1;
+            }
+            Op::Read | Op::Write => {}
+            Op::Release => {
+                reading = None;
+                writing = None;
+            }
+            Op::Wait => {
+                let guard = shared.waiting.lock().unwrap();
+                seen.push(*shared.condvar.wait(guard).unwrap());
+            }
+            Op::Notify => {
+                *shared.waiting.lock().unwrap() += 1;
+                shared.condvar.notify_one();
+            }
+            Op::NotifyAll => shared.condvar.notify_all(),
+            Op::Park => thread::park(),
+            Op::TimedPark => thread::park_timeout(std::time::Duration::from_secs(1)),
+            Op::Unpark(thread) => {
+                if let Some(thread) = threads.get(thread) {
+                    thread.unpark();
+                }
+            }
+        }
+    }
+    seen
+}
+
+fn run(ops: &[Vec<Op>]) -> Vec<Vec<u8>> {
+    let shared = Arc::new(Shared::new());
+    let mut handles: Vec<thread::JoinHandle<Vec<u8>>> = Vec::new();
+    for ops in ops {
+        let (shared, ops) = (shared.clone(), ops.clone());
+        let threads: Vec<_> = handles.iter().map(|handle| handle.thread().clone()).collect();
+        handles.push(thread::spawn(move || perform(&shared, &ops, &threads)));
+    }
+    let mut seen: Vec<Vec<u8>> = handles.into_iter().map(|handle| handle.join().unwrap()).collect();
+    seen.push(shared.atomics.iter().map(|atomic| atomic.load(Ordering::SeqCst)).collect());
+    seen
+}
+
+fn compare_flavour(flavour: Flavour, model: Model, usual: u64, bounded: bool) {
+    let family = Family { name: &format!("{flavour:?}"), model, usual, bounded };
+    let draw = |seed, index| program(seed, index, &[4, 3], |source| draw(source, flavour));
+    compare_all(&family, draw, |ops: &[Vec<Op>]| run(ops));
+}
+
+#[test]
+fn atomics_are_searched_optimally() {
+    compare_flavour(Flavour::Atomics, Model::Sc, 200, true);
+}
+
+#[test]
+fn weak_stores_are_searched_optimally_under_tso() {
+    compare_flavour(Flavour::Weak, Model::Tso, 150, true);
+}
+
+#[test]
+fn weak_stores_are_searched_optimally_under_pso() {
+    compare_flavour(Flavour::Weak, Model::Pso, 150, false);
+}
+
+#[test]
+fn locks_are_searched_optimally() {
+    compare_flavour(Flavour::Locks, Model::Tso, 200, true);
+}
+
+#[test]
+fn waiting_is_searched_optimally() {
+    compare_flavour(Flavour::Waits, Model::Tso, 200, false);
+}

@@ -1,0 +1,166 @@
+//! What the steps at a channel access, and what they leave behind for each other.
+//!
+//! A send works at the back of the queue and a receive at the front, so they commute as long as
+//! neither decides what the other can do. Where one waits for the other there is no choice: the n-th
+//! receive needs the n-th send, and in a buffer for c messages the n-th send needs the receive before
+//! the last c. So these are no conflicts but causes ([`strait_explore::Next::enablers`]). Only who
+//! does not wait can tell whether the queue was empty or full, and who finds a channel closed, whether
+//! the other side was gone.
+//!
+//! | step | back | front | senders | waits for |
+//! |---|---|---|---|---|
+//! | send | writes | | | the receive that made room, if the queue is bounded |
+//! | try_send | writes | reads, if the queue is bounded | | |
+//! | recv | | writes | | the send of the message, or all senders being dropped |
+//! | try_recv, recv_timeout | reads | writes | writes | |
+//! | drop a sender | | | reads | |
+//! | drop a receiver | writes | writes, if there were several | writes, if there were several | |
+//!
+//! A receiver that was never cloned is dropped after all it has received, whoever did that for it;
+//! with several, those that are left may still receive.
+//!
+//! A channel is a whole, all of whose steps are ordered with each other, if it is a rendezvous, while
+//! selects are in use, which wait for several channels at once, and while exceptions are in use,
+//! which make every waiting step wait for two things.
+
+use strait_explore::{Access, EventId};
+
+use super::features::{Feature, Features};
+use super::few::Few;
+use super::op::{reads, writes};
+use super::world::World;
+
+/// There is room, a receiver waits, or no receiver is left.
+pub(crate) const SEND: u8 = 1;
+/// There is a message, a sender waits, or no sender is left.
+pub(crate) const RECEIVE: u8 = 2;
+
+/// What is done to a channel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Doing {
+    Send,
+    TrySend,
+    Receive,
+    TryReceive,
+    ReceiveTimeout,
+    DropSender,
+    DropReceiver,
+}
+
+impl Doing {
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Doing::Send => "send",
+            Doing::TrySend => "try_send",
+            Doing::Receive => "recv",
+            Doing::TryReceive => "try_recv",
+            Doing::ReceiveTimeout => "recv_timeout",
+            Doing::DropSender => "drop sender",
+            Doing::DropReceiver => "drop receiver",
+        }
+    }
+}
+
+/// How a queue behaves towards its steps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shape {
+    Unbounded,
+    Bounded,
+    Rendezvous,
+}
+
+impl Shape {
+    pub(crate) fn of(capacity: Option<usize>) -> Shape {
+        match capacity {
+            None => Shape::Unbounded,
+            Some(0) => Shape::Rendezvous,
+            Some(_) => Shape::Bounded,
+        }
+    }
+
+    /// Are all steps at such a channel ordered with each other?
+    pub(crate) fn is_whole(self, features: Features) -> bool {
+        self == Shape::Rendezvous
+            || features.has(Feature::WholeChannels)
+            || features.has(Feature::Exceptions)
+    }
+}
+
+/// The objects that stand for a channel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    /// Where messages come in; stands for the whole.
+    pub(crate) back: u32,
+    /// Where messages go out.
+    pub(crate) front: u32,
+    /// The senders' being there.
+    pub(crate) senders: u32,
+}
+
+impl Ends {
+    /// What a step accesses. The first object is the one for whose gate it waits, or would.
+    pub(crate) fn accesses(
+        self,
+        doing: Doing,
+        shape: Shape,
+        whole: bool,
+        several_receivers: bool,
+    ) -> Few<Access> {
+        let Ends { back, front, senders } = self;
+        let gated = |object, gate| Access { object, write: true, gate };
+        let mut accesses = Few::new(reads(u32::MAX));
+        if whole {
+            let gate = match (shape, doing) {
+                (Shape::Rendezvous, _) => 0,
+                (_, Doing::Send) => SEND,
+                (_, Doing::Receive) => RECEIVE,
+                _ => 0,
+            };
+            accesses.become_one(gated(back, gate));
+            return accesses;
+        }
+        match doing {
+            Doing::Send if shape == Shape::Bounded => accesses.become_one(gated(back, SEND)),
+            Doing::TrySend if shape == Shape::Bounded => {
+                accesses.become_one(writes(back));
+                accesses.push(reads(front));
+            }
+            Doing::Send | Doing::TrySend => accesses.become_one(writes(back)),
+            Doing::Receive => accesses.become_one(gated(front, RECEIVE)),
+            Doing::TryReceive | Doing::ReceiveTimeout => {
+                accesses.become_one(writes(front));
+                accesses.push(reads(back));
+                accesses.push(writes(senders));
+            }
+            Doing::DropSender => accesses.become_one(reads(senders)),
+            Doing::DropReceiver => {
+                accesses.become_one(writes(back));
+                if several_receivers {
+                    accesses.push(writes(front));
+                    accesses.push(writes(senders));
+                }
+            }
+        }
+        accesses
+    }
+}
+
+/// What a step leaves in the queue, for the step that needs it.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Stamp {
+    pub(crate) event: Option<EventId>,
+    /// What its thread knew, if clocks are kept.
+    pub(crate) clock: Vec<u32>,
+}
+
+impl World {
+    /// What the current thread leaves with its last step.
+    pub(crate) fn stamp(&mut self) -> Stamp {
+        Stamp { event: self.last_event(), clock: self.clocks.released(self.current) }
+    }
+
+    /// The current thread finds what a step has left.
+    pub(crate) fn find_stamp(&mut self, stamp: &Stamp) {
+        self.clocks.learn(self.current, &stamp.clock);
+    }
+}
