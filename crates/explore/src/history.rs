@@ -219,8 +219,17 @@ impl History {
     }
 
     /// Adds what events know to the clock of the step under examination, which is one of the thread.
-    #[inline]
+    #[inline(always)]
     fn join_all(&mut self, thread: usize, causes: &[EventId]) {
+        match causes {
+            [] => {}
+            // Nearly always what happened before is the thread's own last step.
+            [cause] if cause.thread.0 as usize == thread => {}
+            _ => self.join_others(thread, causes),
+        }
+    }
+
+    fn join_others(&mut self, thread: usize, causes: &[EventId]) {
         for cause in causes.iter().filter(|cause| cause.thread.0 as usize != thread) {
             let events = self.by_thread.get(cause.thread.0 as usize);
             if let Some(&position) = events.and_then(|events| events.get(cause.index as usize)) {

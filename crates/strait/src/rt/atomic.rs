@@ -100,32 +100,56 @@ pub(crate) fn store(slot: &Slot, initial: u64, new: u64, order: Ordering, place:
 }
 
 fn announce_store(slot: &Slot, initial: u64, new: u64, order: Ordering, place: Place) -> Announced {
-    let (object, drains) = with(|world| {
+    let announced = with(|world| {
         let object = number(world, slot, initial, place);
         if world.model != Model::Sc && order != Ordering::SeqCst && !world.aborting {
             world.buffer(object, new, releases(order), place);
-            return (BUFFERED, false);
+            return Some((BUFFERED, None));
         }
-        (object, world.drains())
-    })
-    .unwrap_or((0, false));
-    if object == BUFFERED {
-        return (BUFFERED, None);
+        if world.drains() {
+            return None;
+        }
+        world.me().op.become_one(writes(object), "store", place);
+        Some((object, world.announced()))
+    });
+    match announced {
+        Some(Some(announced)) => announced,
+        _ => announce_store_after_others(slot, initial, place),
     }
-    if drains {
-        drain(None, place);
-    }
+}
+
+/// The rest of [`announce_store`] for a thread whose buffered stores come first.
+#[cold]
+fn announce_store_after_others(slot: &Slot, initial: u64, place: Place) -> Announced {
+    drain(None, place);
+    let object = find(slot, initial, place);
     (object, announce_at(writes(object), "store", place))
 }
 
 fn finish_store(object: u32, new: u64, order: Ordering, waited: bool) {
-    arrive(waited);
-    with(|world| {
-        world.object(object).value = new;
-        let released =
-            if releases(order) { world.clocks.released(world.current) } else { Vec::new() };
-        world.clocks.store(object, released);
+    let stored = with(|world| {
+        let usual = waited & !world.stops;
+        if usual {
+            world.stored(object, new, order);
+        }
+        usual
     });
+    if stored != Some(true) {
+        arrive_at_stop(waited);
+        with(|world| world.stored(object, new, order));
+    }
+}
+
+impl World {
+    #[inline]
+    fn stored(&mut self, object: u32, new: u64, order: Ordering) {
+        self.object(object).value = new;
+        if self.clocks.on {
+            let released =
+                if releases(order) { self.clocks.released(self.current) } else { Vec::new() };
+            self.clocks.store(object, released);
+        }
+    }
 }
 
 /// A read-modify-write: `change` gives the new value, or `None` to leave the old one. Gives the old

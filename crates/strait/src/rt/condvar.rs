@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use super::current::with;
 use super::lock::{self, acquire_object};
-use super::op::{Op, Place, Ways};
-use super::schedule::{detail, drain, point, wait_or_leave};
+use super::op::{Op, Place, Ways, writes};
+use super::schedule::{detail, drain, point, point_at, wait_or_leave};
 use super::slot::{Fresh, Slot};
 
 pub(crate) const FRESH: Fresh = Fresh { kind: "Condvar", open: 0, value: 0 };
@@ -38,7 +38,14 @@ fn find(slot: &Slot, waiters: &Waiters, place: Place) -> u32 {
     object
 }
 
+/// Finds the condition variable and the lock, once all stores are committed.
+fn find_both(slot: &Slot, waiters: &Waiters, mutex: &Slot, place: Place) -> (u32, u32) {
+    drain(None, place);
+    (find(slot, waiters, place), lock::number(mutex, place))
+}
+
 /// Gives the lock back and joins the waiters, in one step.
+#[inline(always)]
 fn begin_waiting(
     object: u32,
     waiters: &Waiters,
@@ -49,6 +56,10 @@ fn begin_waiting(
 ) {
     point(Op::write(mutex, label, place).and_writes(object));
     hand_back();
+    join_waiters(object, waiters, mutex);
+}
+
+fn join_waiters(object: u32, waiters: &Waiters, mutex: u32) {
     let me = with(|world| {
         lock::open(world, mutex, false);
         world.current
@@ -56,7 +67,16 @@ fn begin_waiting(
     waiters.change(object, |waiters| waiters.extend(me));
 }
 
+/// Takes a thread out of the waiters, if it is still there.
+fn leave(object: u32, waiters: &Waiters, thread: u32) -> bool {
+    waiters.change(object, |waiters| {
+        let still = waiters.iter().position(|&waiter| waiter == thread);
+        still.map(|position| waiters.remove(position)).is_some()
+    })
+}
+
 /// Waits to be notified. Says whether the lock is poisoned.
+#[inline(always)]
 pub(crate) fn wait(
     slot: &Slot,
     waiters: &Waiters,
@@ -64,18 +84,18 @@ pub(crate) fn wait(
     place: Place,
     hand_back: impl FnOnce(),
 ) -> bool {
-    drain(None, place);
-    let (object, mutex) = (find(slot, waiters, place), lock::number(mutex, place));
+    let (object, mutex) = find_both(slot, waiters, mutex, place);
     begin_waiting(object, waiters, mutex, "wait", place, hand_back);
     let me = with(|world| world.current).unwrap_or(0);
     wait_or_leave("a notification", place, || {
-        waiters.change(object, |waiters| waiters.retain(|&waiter| waiter != me));
+        leave(object, waiters, me);
     });
     acquire_object(mutex, "lock again", place)
 }
 
 /// Waits to be notified or for the time to be over. Says whether the lock is poisoned, and whether
 /// the time was over.
+#[inline(always)]
 pub(crate) fn wait_timeout(
     slot: &Slot,
     waiters: &Waiters,
@@ -83,24 +103,35 @@ pub(crate) fn wait_timeout(
     place: Place,
     hand_back: impl FnOnce(),
 ) -> (bool, bool) {
-    drain(None, place);
-    let (object, mutex) = (find(slot, waiters, place), lock::number(mutex, place));
+    let (object, mutex) = find_both(slot, waiters, mutex, place);
     begin_waiting(object, waiters, mutex, "wait_timeout", place, hand_back);
     // Whoever is still among the waiters when it comes to this was not notified.
-    point(Op::write(object, "go on", place));
-    let me = with(|world| world.current).unwrap_or(0);
-    let over = waiters.change(object, |waiters| {
-        let still = waiters.iter().position(|&waiter| waiter == me);
-        still.map(|position| waiters.remove(position)).is_some()
-    });
-    detail(|| if over { "time is over".to_owned() } else { "notified".to_owned() });
+    point_at(writes(object), "go on", place);
+    let over = go_on(object, waiters);
     (acquire_object(mutex, "lock again", place), over)
 }
 
-pub(crate) fn notify_one(slot: &Slot, waiters: &Waiters, place: Place) {
+fn go_on(object: u32, waiters: &Waiters) -> bool {
+    let me = with(|world| world.current).unwrap_or(0);
+    let over = leave(object, waiters, me);
+    detail(|| if over { "time is over".to_owned() } else { "notified".to_owned() });
+    over
+}
+
+/// Finds the condition variable, once all stores are committed.
+fn drain_and_find(slot: &Slot, waiters: &Waiters, place: Place) -> u32 {
     drain(None, place);
-    let object = find(slot, waiters, place);
+    find(slot, waiters, place)
+}
+
+#[inline(always)]
+pub(crate) fn notify_one(slot: &Slot, waiters: &Waiters, place: Place) {
+    let object = drain_and_find(slot, waiters, place);
     let choice = point(Op::write(object, "notify_one", place).ways(Ways::Counted)) as usize;
+    wake_one(object, waiters, choice);
+}
+
+fn wake_one(object: u32, waiters: &Waiters, choice: usize) {
     let woken =
         waiters.change(object, |waiters| (choice < waiters.len()).then(|| waiters.remove(choice)));
     if let Some(thread) = woken {
@@ -112,10 +143,14 @@ pub(crate) fn notify_one(slot: &Slot, waiters: &Waiters, place: Place) {
     });
 }
 
+#[inline(always)]
 pub(crate) fn notify_all(slot: &Slot, waiters: &Waiters, place: Place) {
-    drain(None, place);
-    let object = find(slot, waiters, place);
-    point(Op::write(object, "notify_all", place));
+    let object = drain_and_find(slot, waiters, place);
+    point_at(writes(object), "notify_all", place);
+    wake_all(object, waiters);
+}
+
+fn wake_all(object: u32, waiters: &Waiters) {
     let woken = waiters.change(object, std::mem::take);
     detail(|| format!("wakes {}", woken.len()));
     for thread in woken {

@@ -44,6 +44,7 @@ fn drain_and_find(slot: &Slot, fresh: Fresh, place: Place) -> u32 {
 }
 
 /// Takes the lock again after a wait; the caller has announced nothing yet.
+#[inline(always)]
 pub(crate) fn acquire_object(object: u32, label: &'static str, place: Place) -> bool {
     point_at(Access { object, write: true, gate: EXCLUSIVE }, label, place);
     take(object, EXCLUSIVE)
@@ -65,6 +66,7 @@ fn take(object: u32, gate: u8) -> bool {
 }
 
 /// Takes the lock if it can be had. Says whether it is poisoned then.
+#[inline(always)]
 pub(crate) fn try_acquire(
     slot: &Slot,
     fresh: Fresh,
@@ -72,9 +74,12 @@ pub(crate) fn try_acquire(
     label: &'static str,
     place: Place,
 ) -> Option<bool> {
-    drain(None, place);
-    let object = find(slot, fresh, place);
+    let object = drain_and_find(slot, fresh, place);
     point_at(writes(object), label, place);
+    try_take(object, gate)
+}
+
+fn try_take(object: u32, gate: u8) -> Option<bool> {
     let free = with(|world| world.object(object).open & gate != 0) == Some(true);
     super::schedule::detail(|| if free { "taken".to_owned() } else { "not free".to_owned() });
     free.then(|| take(object, gate))

@@ -7,6 +7,7 @@
               type"
 )]
 
+use std::any::Any;
 use std::mem::MaybeUninit;
 
 /// What code is written to.
@@ -16,8 +17,9 @@ type Block = MaybeUninit<u128>;
 struct Kind {
     /// Reads the code and performs it.
     perform: unsafe fn(*mut Block),
-    /// Reads the code and puts it into a box.
-    unpack: unsafe fn(*mut Block) -> Box<dyn FnOnce()>,
+    /// Reads the code and puts it into a box. Nobody can perform it there, so that there is one place
+    /// where it is performed.
+    unpack: unsafe fn(*mut Block) -> Box<dyn Any>,
 }
 
 /// SAFETY: the memory must hold code of this type, which is moved away by this.
@@ -27,7 +29,7 @@ unsafe fn perform<F: FnOnce()>(memory: *mut Block) {
 }
 
 /// SAFETY: the memory must hold code of this type, which is moved away by this.
-unsafe fn unpack<F: FnOnce() + 'static>(memory: *mut Block) -> Box<dyn FnOnce()> {
+unsafe fn unpack<F: FnOnce() + 'static>(memory: *mut Block) -> Box<dyn Any> {
     // SAFETY: see above; `Room::put` has seen to the alignment.
     Box::new(unsafe { memory.cast::<F>().read() })
 }
@@ -91,7 +93,7 @@ impl Room {
     }
 
     /// Takes the code in order not to perform it.
-    pub(crate) fn unpack(&mut self) -> Option<Box<dyn FnOnce()>> {
+    pub(crate) fn unpack(&mut self) -> Option<Box<dyn Any>> {
         let code = self.take()?;
         // SAFETY: as in `Code::perform`.
         Some(unsafe { (code.kind.unpack)(code.memory) })

@@ -143,6 +143,7 @@ pub(crate) fn is_interrupted() -> bool {
 
 /// Waits as [`wait`] does; if an exception interrupts that, `leave` undoes what the thread has done
 /// to be woken.
+#[inline(always)]
 pub(crate) fn wait_or_leave(what: &'static str, place: Place, leave: impl FnMut()) {
     struct Leaves<F: FnMut()>(F);
     impl<F: FnMut()> Drop for Leaves<F> {

@@ -50,6 +50,7 @@ impl Condvar {
     }
 
     /// Gives the lock back and waits to be notified, then takes the lock again.
+    #[inline(always)]
     #[track_caller]
     pub fn wait<'m, T>(&self, guard: MutexGuard<'m, T>) -> LockResult<MutexGuard<'m, T>> {
         let place = Location::caller();
@@ -82,6 +83,7 @@ impl Condvar {
     }
 
     /// As [`Condvar::wait`], but goes on when the time is over.
+    #[inline(always)]
     #[track_caller]
     pub fn wait_timeout<'m, T>(
         &self,
@@ -133,6 +135,7 @@ impl Condvar {
     }
 
     /// Lets one waiter go on.
+    #[inline(always)]
     #[track_caller]
     pub fn notify_one(&self) {
         if under_test() {
@@ -143,6 +146,7 @@ impl Condvar {
     }
 
     /// Lets all waiters go on.
+    #[inline(always)]
     #[track_caller]
     pub fn notify_all(&self) {
         if under_test() {

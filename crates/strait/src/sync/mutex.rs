@@ -61,6 +61,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Takes the lock if it is free.
+    #[inline(always)]
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         let place = Location::caller();

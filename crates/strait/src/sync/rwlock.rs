@@ -39,6 +39,7 @@ struct Held<'l> {
 }
 
 impl Held<'_> {
+    #[inline(always)]
     fn release(&self, hand_back: impl FnOnce()) {
         if self.modelled && under_test() {
             lock::release(self.slot, lock::RWLOCK, self.unwinding, self.place, hand_back);
@@ -71,6 +72,7 @@ impl<T> RwLock<T> {
 macro_rules! lock_methods {
     ($lock:ident, $try_lock:ident, $guard:ident, $gate:expr, $doc:literal) => {
         #[doc = concat!("Waits for ", $doc, " access.")]
+        #[inline(always)]
         #[track_caller]
         pub fn $lock(&self) -> LockResult<$guard<'_, T>> {
             let place = Location::caller();
@@ -91,6 +93,7 @@ macro_rules! lock_methods {
         }
 
         #[doc = concat!("Takes ", $doc, " access if it can be had now.")]
+        #[inline(always)]
         #[track_caller]
         pub fn $try_lock(&self) -> TryLockResult<$guard<'_, T>> {
             let place = Location::caller();
@@ -163,6 +166,7 @@ impl<T: ?Sized> RwLock<T> {
 }
 
 impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
+    #[inline(always)]
     fn drop(&mut self) {
         let real = &mut self.real;
         self.held.release(|| drop(real.take()));
@@ -170,6 +174,7 @@ impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
 }
 
 impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
+    #[inline(always)]
     fn drop(&mut self) {
         let real = &mut self.real;
         self.held.release(|| drop(real.take()));
