@@ -7,20 +7,20 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use strait_explore::{
-    Bounds, Coverage, Effort, Limits, Pick, Report, Workers, bounded, compact, optimal,
-    optimal_parallel, pct_parallel, random_parallel, replay, schedule_of, simplify,
+    Bounds, Effort, Limits, Pick, Report, Workers, bounded, optimal, optimal_parallel,
+    pct_parallel, random_parallel, simplify,
 };
 
 use crate::erased::Erased;
 use crate::outcome::Outcome;
-use crate::report::{Failure, Found, Outcomes};
+use crate::replay::{script_of, trace_of};
+use crate::report::{Failure, Found, Origin, Outcomes};
 use crate::rt::execution::{Execution, Program};
 use crate::rt::features::Features;
 use crate::rt::memory::Model;
 use crate::rt::op::Place;
 use crate::rt::system::{Act, TWO, Tested};
 use crate::rt::thread::install_hook;
-use crate::script::{Script, ScriptError};
 use crate::trace::Trace;
 
 /// What a program under test may give: something to compare and to show.
@@ -56,8 +56,9 @@ pub struct Builder {
     length: Option<usize>,
     memory: Option<usize>,
     cores: usize,
-    parallelism: NonZero<usize>,
+    pub(crate) parallelism: NonZero<usize>,
     effort: Effort,
+    pub(crate) only: Option<String>,
 }
 
 impl Default for Builder {
@@ -72,6 +73,7 @@ impl Default for Builder {
             cores: 1,
             parallelism: TWO,
             effort: Effort::default(),
+            only: None,
         }
     }
 }
@@ -159,6 +161,13 @@ impl Builder {
         self
     }
 
+    /// Checks perform only this schedule, which a failure has printed, instead of searching: the same
+    /// as setting `STRAIT_REPLAY`, for one check. It is a failure if the schedule does not fit.
+    pub fn only(mut self, schedule: impl Into<String>) -> Self {
+        self.only = Some(schedule.into());
+        self
+    }
+
     /// What `thread::available_parallelism` gives under test (the number of capabilities in paper
     /// 002). The default is 2, so that results do not depend on the machine.
     pub fn parallelism(mut self, threads: NonZero<usize>) -> Self {
@@ -237,68 +246,13 @@ impl Builder {
         place: Place,
         is_wrong: Judge<'_>,
     ) -> Result<Outcomes<Erased>, Box<Failure>> {
-        if let Ok(text) = std::env::var("STRAIT_REPLAY") {
+        if let Some(text) = self.only_schedule() {
             return self.replayed(program, &text, place, is_wrong);
         }
         let (outcomes, tested) = self.search(program, place, &|outcome| !is_wrong(outcome));
         match outcomes.found.iter().find(|found| is_wrong(&found.outcome)) {
             None => Ok(outcomes),
             Some(found) => Err(Box::new(self.failure(&tested, &outcomes, found, is_wrong))),
-        }
-    }
-
-    /// Performs one schedule again. Gives its outcome and trace.
-    #[track_caller]
-    pub fn replay<T: Value>(
-        &self,
-        script: &str,
-        program: impl Fn() -> T + Send + Sync + 'static,
-    ) -> Result<(Outcome<T>, Trace), ScriptError> {
-        let (outcome, trace) = self.performed_again(script, erased(program), Location::caller())?;
-        Ok((revived_outcome(outcome), trace))
-    }
-
-    fn performed_again(
-        &self,
-        script: &str,
-        program: Program<Erased>,
-        place: Place,
-    ) -> Result<(Outcome<Erased>, Trace), ScriptError> {
-        install_hook();
-        let script: Script = script.parse()?;
-        let mut tested = Tested::new(program, script.model, script.features, place);
-        tested.parallelism = self.parallelism;
-        let mut again = replay(&tested, &script.schedule)?;
-        // Once more if that has shown what transactions touch: the trace is to name it.
-        if let Some(more) = tested.knowing_transactions() {
-            again = replay(&more, &script.schedule)?;
-            tested = more;
-        }
-        let outcome = again.outcomes.into_iter().next().ok_or(ScriptError::Empty)?;
-        Ok((outcome, trace_of(&tested, &again.trace)))
-    }
-
-    fn replayed(
-        &self,
-        program: Program<Erased>,
-        text: &str,
-        place: Place,
-        is_wrong: Judge<'_>,
-    ) -> Result<Outcomes<Erased>, Box<Failure>> {
-        let failure = |message, trace| {
-            let (search, test) = (format!("the schedule {text}"), test_name());
-            Err(Box::new(Failure { message, trace, executions: 1, search, test }))
-        };
-        match self.performed_again(text, program, place) {
-            Ok((outcome, trace)) if is_wrong(&outcome) => failure(outcome.to_string(), trace),
-            Ok((outcome, _)) => Ok(Outcomes {
-                found: vec![Found { outcome, picks: Vec::new() }],
-                coverage: Coverage::Sampled(1),
-                executions: 1,
-                steps: 0,
-                redundant: 0,
-            }),
-            Err(error) => failure(error.to_string(), Trace::default()),
         }
     }
 
@@ -328,6 +282,7 @@ impl Builder {
                 executions: known.executions,
                 search: self.describe(),
                 test: test_name(),
+                origin: Origin::Search,
             };
         };
         let found = &known.found[index];
@@ -375,6 +330,7 @@ impl Builder {
             executions: outcomes.executions,
             search: self.describe(),
             test: test_name(),
+            origin: Origin::Search,
         }
     }
 
@@ -476,33 +432,14 @@ fn picked<Outcome>(report: Report<Outcome, Act>) -> Report<Outcome, Pick> {
     }
 }
 
-/// The replay string of these steps.
-fn script_of(tested: &Tested<Erased>, acts: &[Act]) -> Script {
-    let schedule = schedule_of(tested, acts).unwrap_or_default();
-    Script { model: tested.model, features: tested.features, schedule }
-}
-
-/// Performs the steps again, with a log.
-fn trace_of(tested: &Tested<Erased>, acts: &[Act]) -> Trace {
-    let mut execution = tested.execution();
-    execution.keep_log();
-    execution.start();
-    for act in acts {
-        execution.go(act.pick.thread, act.pick.choice);
-    }
-    let lines = Trace::lines_of(execution.world());
-    let compact = compact(tested, acts).unwrap_or_default();
-    Trace { lines, compact, replay: script_of(tested, acts).to_string() }
-}
-
 /// Makes the report about the outcome with a number, or about what is missing.
 pub(crate) type Explain = Box<dyn Fn(Option<usize>, String) -> Failure>;
 
 /// Decides about an outcome.
-type Judge<'j> = &'j (dyn Fn(&Outcome<Erased>) -> bool + Sync);
+pub(crate) type Judge<'j> = &'j (dyn Fn(&Outcome<Erased>) -> bool + Sync);
 
 /// The program without the type of what it gives.
-fn erased<T: Value>(program: impl Fn() -> T + Send + Sync + 'static) -> Program<Erased> {
+pub(crate) fn erased<T: Value>(program: impl Fn() -> T + Send + Sync + 'static) -> Program<Erased> {
     Arc::new(move || Erased::new(program()))
 }
 
@@ -517,7 +454,7 @@ fn revived<T: Value>(outcomes: Outcomes<Erased>) -> Outcomes<T> {
     Outcomes { found, coverage, executions, steps, redundant }
 }
 
-fn revived_outcome<T: Value>(outcome: Outcome<Erased>) -> Outcome<T> {
+pub(crate) fn revived_outcome<T: Value>(outcome: Outcome<Erased>) -> Outcome<T> {
     match outcome {
         Outcome::Value(value) => match value.get::<T>() {
             Some(value) => Outcome::Value(value.clone()),
@@ -531,6 +468,6 @@ fn revived_outcome<T: Value>(outcome: Outcome<Erased>) -> Outcome<T> {
 }
 
 /// The test that is running: test runners name their threads after it.
-fn test_name() -> Option<String> {
+pub(crate) fn test_name() -> Option<String> {
     std::thread::current().name().filter(|name| *name != "main").map(str::to_owned)
 }

@@ -19,6 +19,7 @@ pub mod mvar;
 mod outcome;
 mod predicate;
 mod refinement;
+mod replay;
 mod report;
 mod rt;
 mod scope;

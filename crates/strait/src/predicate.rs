@@ -1,9 +1,10 @@
 //! Predicates over the set of outcomes (paper 002, section 7.2, "autocheck" and its tests).
 
 use std::fmt;
+use std::panic::Location;
 use std::sync::Arc;
 
-use crate::check::{Builder, Value};
+use crate::check::{Builder, Value, erased};
 use crate::outcome::Outcome;
 use crate::report::{Failure, Outcomes};
 
@@ -197,9 +198,16 @@ impl Builder {
     }
 
     /// Checks that the program never deadlocks, never panics, and always gives the same result.
-    /// Panics with a report otherwise.
+    /// Panics with a report otherwise. With `STRAIT_REPLAY` set, only that schedule is performed, and
+    /// whatever comes of it is reported.
     #[track_caller]
     pub fn autocheck<T: Value>(&self, program: impl Fn() -> T + Send + Sync + 'static) {
+        let program = Arc::new(program);
+        let again = program.clone();
+        if let Some(failure) = self.shown_again(erased(move || again()), Location::caller()) {
+            panic!("{failure}");
+        }
+        let program = move || program();
         let verdicts = self.test(program, &[never_deadlocks(), never_panics(), always_same()]);
         if verdicts.iter().any(|verdict| !verdict.holds()) {
             let lines: Vec<String> = verdicts.iter().map(Verdict::to_string).collect();

@@ -75,17 +75,51 @@ pub struct Failure {
     pub search: String,
     /// The test, as far as it has a name.
     pub test: Option<String>,
+    pub(crate) origin: Origin,
+}
+
+/// How a failure came to light.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Origin {
+    Search,
+    /// By performing a given schedule.
+    Replay,
+    /// A given schedule could not be performed.
+    Misfit,
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Failure { message, trace, executions, search, test } = self;
-        writeln!(formatter, "{message}")?;
-        writeln!(formatter, "found in execution {executions} of a search for {search}")?;
-        writeln!(formatter, "a simple way to it:")?;
+        let Failure { message, trace, executions, search, test, origin } = self;
+        let test = test.as_deref().unwrap_or("");
+        match origin {
+            Origin::Search => {
+                writeln!(formatter, "{message}")?;
+                writeln!(formatter, "found in execution {executions} of a search for {search}")?;
+                writeln!(formatter, "a simple way to it:")?;
+            }
+            Origin::Replay => {
+                writeln!(formatter, "{message}")?;
+                writeln!(formatter, "seen again under {search}:")?;
+            }
+            Origin::Misfit => {
+                writeln!(formatter, "{search} does not fit this check: {message}")?;
+                if !trace.lines.is_empty() {
+                    write!(formatter, "what was performed until then:\n{trace}")?;
+                }
+                writeln!(
+                    formatter,
+                    "The program has changed since the schedule was printed, or another check has \
+                     printed it."
+                )?;
+                return writeln!(
+                    formatter,
+                    "To search anew:  env -u STRAIT_REPLAY cargo test {test}"
+                );
+            }
+        }
         write!(formatter, "{trace}")?;
         writeln!(formatter, "compact: {}", trace.compact)?;
-        let test = test.as_deref().unwrap_or("");
         writeln!(formatter, "replay:  STRAIT_REPLAY='{}' cargo test {test}", trace.replay)
     }
 }

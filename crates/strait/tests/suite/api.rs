@@ -153,6 +153,63 @@ fn a_wrong_replay_string_is_an_error() {
 }
 
 #[test]
+fn a_schedule_that_does_not_fit_says_what_where_and_what_next() {
+    let check = |schedule: &str| {
+        let program = || assert_eq!(lost_update(), 2);
+        match Builder::new().only(schedule).try_check(program) {
+            Ok(_) => panic!("{schedule} does not fit"),
+            // A part of the text depends on where the test is.
+            Err(failure) => failure.to_string(),
+        }
+    };
+    let test = "api::a_schedule_that_does_not_fit_says_what_where_and_what_next";
+    let next = format!(
+        "The program has changed since the schedule was printed, or another check has printed it.\n\
+         To search anew:  env -u STRAIT_REPLAY cargo test {test}\n"
+    );
+    let nonsense = check("nonsense");
+    assert!(
+        nonsense.starts_with("the schedule 'nonsense' does not fit this check: "),
+        "{nonsense}"
+    );
+    assert!(nonsense.contains("it should look like `tso0/0x4.1`"), "{nonsense}");
+    assert!(nonsense.ends_with(&next), "{nonsense}");
+    for (schedule, why, steps) in [
+        ("tso0/0.7", "step 1 of the schedule takes action 7, but only 2 are enabled", 1),
+        ("tso0/0.1", "the schedule ends after 2 steps, but 2 actions are still enabled", 2),
+        ("tso0/0x99", "the execution ends after 5 steps, but the schedule has 99", 5),
+    ] {
+        let text = check(schedule);
+        let first =
+            format!("the schedule '{schedule}' does not fit this check: cannot replay: {why}");
+        assert!(text.starts_with(&first), "{text}");
+        assert!(text.contains("what was performed until then:\n"), "{text}");
+        assert_eq!(text.matches("  api.rs:").count(), steps, "{text}");
+        assert!(text.ends_with(&next), "{text}");
+    }
+}
+
+#[test]
+fn a_schedule_is_seen_again_instead_of_a_search() {
+    let program = || assert_eq!(lost_update(), 2);
+    let found = Builder::new().try_check(program).expect_err("an update is lost");
+    let again = Builder::new().only(&found.trace.replay).try_check(program);
+    let again = again.expect_err("the same is lost again");
+    assert_eq!((again.executions, &again.trace), (1, &found.trace));
+    let text = again.to_string();
+    let seen = format!("seen again under the schedule '{}':", found.trace.replay);
+    assert!(text.contains(&seen), "{text}");
+    let harmless = Builder::new().only("tso0/0x5").try_check(program);
+    assert_eq!(harmless.expect("this one loses nothing").executions, 1);
+    // A check that compares executions shows the one.
+    let schedule = found.trace.replay.clone();
+    let compares = move || Builder::new().only(schedule.clone()).autocheck(lost_update);
+    let panic = std::panic::catch_unwind(compares).expect_err("shown");
+    let text = panic.downcast_ref::<String>().expect("a report");
+    assert!(text.contains(&seen), "{text}");
+}
+
+#[test]
 fn one_implementation_refines_another() {
     let atomic = || {
         let counter = Arc::new(AtomicUsize::new(0));
