@@ -1,13 +1,14 @@
 //! `Arc` and `Weak`, as in `std::sync`, with a leak check: an execution whose `Arc`s are not all
 //! dropped at its end fails. Cloning and dropping are no steps, unless the program asks about other
-//! pointers (`strong_count`, `try_unwrap`, `upgrade` and the like): then their order can be told.
+//! pointers (`strong_count`, `try_unwrap`, `upgrade` and the like), or dropping a value makes steps,
+//! which whoever drops the last pointer makes: then their order can be told.
 
 use std::fmt;
 use std::ops::Deref;
 use std::panic::Location;
 use std::sync as real;
 
-use crate::rt::current::with;
+use crate::rt::current::{under_test, with};
 use crate::rt::features::Feature;
 use crate::rt::op::{Place, reads, writes};
 use crate::rt::schedule::point_at;
@@ -16,7 +17,55 @@ use crate::rt::schedule::point_at;
 pub struct Arc<T: ?Sized> {
     // Dropped first: if that is a step, it is made before the pointer goes.
     counted: Counted,
-    real: real::Arc<T>,
+    real: Watched<T>,
+}
+
+/// The real pointer. Notes whether dropping the value makes steps.
+struct Watched<T: ?Sized>(Option<real::Arc<T>>);
+
+impl<T: ?Sized> Watched<T> {
+    #[inline]
+    fn new(real: real::Arc<T>) -> Self {
+        Watched(Some(real))
+    }
+
+    /// The pointer, which is there until it is dropped or taken away.
+    #[inline]
+    fn get(&self) -> &real::Arc<T> {
+        match &self.0 {
+            Some(real) => real,
+            None => unreachable!("nobody has a pointer that was taken away"),
+        }
+    }
+
+    /// Takes the pointer away.
+    fn take(mut self) -> real::Arc<T> {
+        match self.0.take() {
+            Some(real) => real,
+            None => unreachable!("nobody has a pointer that was taken away"),
+        }
+    }
+}
+
+impl<T: ?Sized> Drop for Watched<T> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(real) = self.0.take() {
+            if under_test() && real::Arc::strong_count(&real) == 1 {
+                drop_watched(real);
+            }
+        }
+    }
+}
+
+/// Drops the last pointer to a value.
+fn drop_watched<T: ?Sized>(real: real::Arc<T>) {
+    let steps = || with(|world| world.me().events);
+    let before = steps();
+    drop(real);
+    if steps() != before {
+        with(|world| world.features.want(Feature::Arcs));
+    }
 }
 
 /// A pointer that does not keep its value.
@@ -124,7 +173,7 @@ impl<T> Arc<T> {
     pub fn new(value: T) -> Self {
         let place = Location::caller();
         let counted = Counted::new(Shared::new(place), place);
-        Arc { counted, real: real::Arc::new(value) }
+        Arc { counted, real: Watched::new(real::Arc::new(value)) }
     }
 
     /// The value, if this is the only pointer to it.
@@ -132,12 +181,12 @@ impl<T> Arc<T> {
     pub fn try_unwrap(this: Self) -> Result<T, Self> {
         let Arc { counted, real } = this;
         counted.shared.asks(true, "try_unwrap", Location::caller());
-        match real::Arc::try_unwrap(real) {
+        match real::Arc::try_unwrap(real.take()) {
             Ok(value) => {
                 counted.gone();
                 Ok(value)
             }
-            Err(real) => Err(Arc { counted, real }),
+            Err(real) => Err(Arc { counted, real: Watched::new(real) }),
         }
     }
 
@@ -146,7 +195,7 @@ impl<T> Arc<T> {
     pub fn into_inner(this: Self) -> Option<T> {
         let Arc { counted, real } = this;
         counted.shared.asks(true, "into_inner", Location::caller());
-        let value = real::Arc::into_inner(real);
+        let value = real::Arc::into_inner(real.take());
         counted.gone();
         value
     }
@@ -157,24 +206,24 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
         this.counted.shared.asks(false, "get_mut", Location::caller());
-        real::Arc::get_mut(&mut this.real)
+        this.real.0.as_mut().and_then(real::Arc::get_mut)
     }
 
     /// How many pointers there are to the value.
     #[track_caller]
     pub fn strong_count(this: &Self) -> usize {
         this.counted.shared.asks(false, "strong_count", Location::caller());
-        real::Arc::strong_count(&this.real)
+        real::Arc::strong_count(this.real.get())
     }
 
     /// A pointer that does not keep the value.
     pub fn downgrade(this: &Self) -> Weak<T> {
-        Weak { shared: this.counted.shared, real: real::Arc::downgrade(&this.real) }
+        Weak { shared: this.counted.shared, real: real::Arc::downgrade(this.real.get()) }
     }
 
     /// Do both point to the same value?
     pub fn ptr_eq(this: &Self, other: &Self) -> bool {
-        real::Arc::ptr_eq(&this.real, &other.real)
+        real::Arc::ptr_eq(this.real.get(), other.real.get())
     }
 }
 
@@ -192,7 +241,7 @@ impl<T: ?Sized> Weak<T> {
         let place = Location::caller();
         self.shared.asks(true, "upgrade", place);
         let real = self.real.upgrade()?;
-        Some(Arc { counted: Counted::new(self.shared, place), real })
+        Some(Arc { counted: Counted::new(self.shared, place), real: Watched::new(real) })
     }
 }
 
@@ -220,7 +269,8 @@ impl<T: ?Sized> Clone for Arc<T> {
     fn clone(&self) -> Self {
         let (shared, place) = (self.counted.shared, Location::caller());
         shared.step(true, "clone", place);
-        Arc { counted: Counted::new(shared, place), real: real::Arc::clone(&self.real) }
+        let real = Watched::new(self.real.get().clone());
+        Arc { counted: Counted::new(shared, place), real }
     }
 }
 
@@ -229,13 +279,13 @@ impl<T: ?Sized> Deref for Arc<T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        &self.real
+        self.real.get()
     }
 }
 
 impl<T: ?Sized> AsRef<T> for Arc<T> {
     fn as_ref(&self) -> &T {
-        &self.real
+        self.real.get()
     }
 }
 
@@ -253,12 +303,12 @@ impl<T: Default> Default for Arc<T> {
 
 impl<T: ?Sized + fmt::Debug> fmt::Debug for Arc<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.real, formatter)
+        fmt::Debug::fmt(self.real.get(), formatter)
     }
 }
 
 impl<T: ?Sized + fmt::Display> fmt::Display for Arc<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.real, formatter)
+        fmt::Display::fmt(self.real.get(), formatter)
     }
 }

@@ -222,3 +222,42 @@ fn who_does_not_wait_sees_how_far_others_are() {
     values.sort_unstable();
     assert_eq!(values, [(None, None), (None, Some(0)), (Some(0), None), (Some(0), Some(1))]);
 }
+
+/// Notes who has dropped it.
+struct Noted(Arc<AtomicUsize>);
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        let who = match thread::current().name() {
+            Some("one") => 1,
+            Some("other") => 2,
+            _ => 0,
+        };
+        self.0.store(who, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn who_drops_the_last_pointer_is_a_matter_of_order_if_that_is_a_step() {
+    let program = || {
+        let last = Arc::new(AtomicUsize::new(9));
+        let shared = strait::sync::Arc::new((
+            Noted(last.clone()),
+            [const { AtomicUsize::new_static(0) }; 2],
+        ));
+        let start = |name: &str, own: usize| {
+            let shared = shared.clone();
+            let code = move || shared.1[own].store(1, Ordering::SeqCst);
+            thread::Builder::new().name(name.to_owned()).spawn(code).unwrap()
+        };
+        let threads = [start("one", 0), start("other", 1)];
+        drop(shared);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        last.load(Ordering::SeqCst)
+    };
+    let outcomes = strait::outcomes(program);
+    let mut values: Vec<usize> = outcomes.values().into_iter().copied().collect();
+    values.sort_unstable();
+    assert_eq!((values, outcomes.redundant), (vec![0, 1, 2], 0));
+    assert!(outcomes.is_exhaustive());
+}
