@@ -14,7 +14,7 @@ use std::cell::{Cell, RefCell};
 use std::ptr;
 
 use super::coroutine::Worker;
-use super::world::World;
+use super::world::{Tables, World};
 use crate::exception::RealMailbox;
 
 /// What an operating system thread keeps.
@@ -22,6 +22,8 @@ struct Kept {
     /// Stacks that no execution uses at the moment: making one costs more than a whole execution.
     #[allow(clippy::vec_box, reason = "a worker stays where it is: it is reached by pointer")]
     idle: RefCell<Vec<Box<Worker>>>,
+    /// Tables that no execution uses, with the stacks of their threads.
+    tables: RefCell<Option<Tables>>,
     /// Exceptions for this thread when it runs for real; made when somebody asks.
     mailbox: RefCell<Option<RealMailbox>>,
     /// How many stacks of model threads, of all executions, are being unwound.
@@ -34,6 +36,7 @@ thread_local! {
         const {
             Kept {
                 idle: RefCell::new(Vec::new()),
+                tables: RefCell::new(None),
                 mailbox: RefCell::new(None),
                 unwinding: Cell::new(0),
             }
@@ -92,6 +95,20 @@ pub(crate) fn retire_worker(worker: Box<Worker>) {
     let _ = KEPT.try_with(|kept| kept.idle.borrow_mut().push(worker));
 }
 
+/// Tables that are not in use, if there are any.
+pub(crate) fn idle_tables() -> Option<Tables> {
+    KEPT.with(|kept| kept.tables.take())
+}
+
+/// Takes tables that are no longer in use.
+pub(crate) fn retire_tables(tables: Tables) {
+    // One is enough for one search after the other.
+    let before = KEPT.try_with(|kept| kept.tables.replace(Some(tables)));
+    if let Ok(Some(tables)) = before {
+        tables.workers().for_each(retire_worker);
+    }
+}
+
 /// Where exceptions for this operating system thread arrive.
 pub(crate) fn mailbox_of_os_thread() -> RealMailbox {
     let mailbox = |kept: &Kept| kept.mailbox.borrow_mut().get_or_insert_default().clone();
@@ -107,7 +124,9 @@ pub(crate) fn set_mailbox_of_os_thread(mailbox: RealMailbox) {
 /// for good: the operating system thread goes on panicking because of it.
 #[cold]
 pub(crate) fn note_unwinding(change: i32) {
-    KEPT.with(|kept| kept.unwinding.set(kept.unwinding.get().saturating_add_signed(change)));
+    let note = |kept: &Kept| kept.unwinding.set(kept.unwinding.get().saturating_add_signed(change));
+    // Fails only while the operating system thread ends.
+    let _ = KEPT.try_with(note);
 }
 
 /// Is no stack known to be unwound?

@@ -146,12 +146,8 @@ impl<T> Drop for Execution<T> {
         tear_down(self.world);
         // SAFETY: the pointer comes from a box and is used no more. Everything that runs on the
         // coroutines was unwound above, so nothing can reach the world through it.
-        let mut world = unsafe { Box::from_raw(self.world) };
-        for thread in &mut world.threads {
-            if let Some(worker) = thread.worker.take() {
-                super::current::retire_worker(worker);
-            }
-        }
+        let world = unsafe { Box::from_raw(self.world) };
+        super::current::retire_tables(world.into_tables());
     }
 }
 
@@ -164,7 +160,7 @@ impl<T: Clone + Eq + Hash + Debug + 'static> Threaded for Execution<T> {
 
     #[inline]
     fn threads(&self) -> u32 {
-        self.world().threads.len() as u32
+        self.world().met()
     }
 
     #[inline]

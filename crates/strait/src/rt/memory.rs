@@ -76,7 +76,7 @@ impl World {
         let buffered = Buffered { object, value, number, after, past, released, place };
         let column = if self.model == Model::Pso { object + 1 } else { 0 };
         let phantom = self.names.phantom(owner, column);
-        if self.threads.len() <= phantom as usize {
+        if self.met() <= phantom {
             self.room_for(phantom, place);
         }
         if !self.me().phantoms.contains(&phantom) {

@@ -268,6 +268,19 @@ fn drop_locals() {
 /// The code of the current thread has come to its end. Makes the thread's last steps, if it has any,
 /// and says whether what the code gave matters.
 fn ends() -> bool {
+    let usual = with(|world| {
+        let features = world.features;
+        let steps = features.has(Feature::Exits) | features.has(Feature::Exceptions);
+        let none = (world.locals == 0) & !world.aborting & !steps;
+        let me = world.me();
+        none & !me.unwinding & me.phantoms.is_empty()
+    });
+    usual == Some(true) || ends_with_more()
+}
+
+/// The rest of [`ends`] for a thread that has something left to do.
+#[cold]
+fn ends_with_more() -> bool {
     drop_locals();
     let left = with(|world| {
         let features = world.features;

@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use strait_explore::{Access, EventId, ThreadId};
 
 use super::coroutine::{Suspender, Worker};
-use super::current::note_unwinding;
+use super::current::{idle_tables, note_unwinding, retire_worker};
 use super::exception::{Mailbox, Mask};
 use super::features::{Feature, Features};
 use super::few::Few;
@@ -185,6 +185,25 @@ pub(crate) struct Object {
     pub(crate) whole: u32,
 }
 
+/// The tables of a world that is no more, for the next one: to make them, with the stacks of the
+/// threads, costs as much as a few executions.
+#[derive(Default)]
+pub(crate) struct Tables {
+    threads: Vec<Thread>,
+    births: Vec<u32>,
+    objects: Vec<Object>,
+}
+
+impl Tables {
+    /// The stacks.
+    pub(crate) fn workers(self) -> impl Iterator<Item = Box<Worker>> {
+        self.threads.into_iter().filter_map(|thread| thread.worker)
+    }
+}
+
+/// Tables of so many threads are kept.
+const KEPT_THREADS: usize = 64;
+
 /// One execution in progress.
 pub(crate) struct World {
     pub(crate) names: Names,
@@ -192,6 +211,8 @@ pub(crate) struct World {
     /// Distinguishes this execution from earlier ones and from those of other worlds.
     pub(crate) epoch: u32,
     pub(crate) threads: Vec<Thread>,
+    /// How many of them this world has met; the others are left over by earlier ones.
+    met: u32,
     /// For each thread how many were born before it.
     pub(crate) births: Vec<u32>,
     born: u32,
@@ -251,14 +272,16 @@ impl World {
     /// A world in which nothing has begun. `number` distinguishes the worlds of one search.
     #[track_caller]
     pub(crate) fn new(names: Names, model: Model, number: u32) -> World {
+        let Tables { threads, births, objects } = idle_tables().unwrap_or_default();
         World {
             names,
             model,
             epoch: (number & 0xff) * EPOCHS,
-            threads: Vec::new(),
-            births: Vec::new(),
+            threads,
+            met: 0,
+            births,
             born: 0,
-            objects: Vec::new(),
+            objects,
             enablers: Vec::new(),
             current: 0,
             ready: Vec::new(),
@@ -280,6 +303,25 @@ impl World {
             invariants: Invariants::default(),
             knowledge: Knowledge::default(),
         }
+    }
+
+    /// Takes the tables away for the next world; everything must be torn down.
+    pub(crate) fn into_tables(self) -> Tables {
+        let World { mut threads, births, mut objects, .. } = self;
+        while threads.len() > KEPT_THREADS {
+            if let Some(worker) = threads.pop().and_then(|thread| thread.worker) {
+                retire_worker(worker);
+            }
+        }
+        threads.iter_mut().for_each(Thread::reset);
+        objects.clear();
+        Tables { threads, births, objects }
+    }
+
+    /// All threads of this world have numbers below this one.
+    #[inline]
+    pub(crate) fn met(&self) -> u32 {
+        self.met
     }
 
     /// Forgets the last execution, which must be torn down, and begins one with a main thread. The
@@ -312,7 +354,7 @@ impl World {
     /// Brings a thread into the execution. The room for its code is to be filled by the caller.
     #[inline]
     pub(crate) fn bear(&mut self, number: u32, place: Place) -> &mut Thread {
-        if self.threads.len() <= number as usize {
+        if self.met <= number {
             self.room_for(number, place);
         }
         self.alive += 1;
@@ -336,8 +378,9 @@ impl World {
     pub(crate) fn room_for(&mut self, number: u32, place: Place) {
         while self.threads.len() <= number as usize {
             self.threads.push(Thread::new(place));
-            self.births.push(0);
         }
+        self.births.resize(self.threads.len(), 0);
+        self.met = self.met.max(number + 1);
     }
 
     /// The thread whose code is running.
