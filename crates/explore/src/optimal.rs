@@ -220,7 +220,7 @@ impl<'s, S: Threaded> Search<'s, S> {
     }
 
     /// Makes a step from the last node, and arrives in a new one.
-    #[inline]
+    #[inline(always)]
     fn perform(&mut self, pick: Pick, tree: Place) {
         let Some(next) = self.system.next(pick.thread) else { return };
         self.history.push(pick, next, |object| self.system.open(object));

@@ -171,24 +171,85 @@ fn growth() {
             memory()
         );
     }
-    // Two threads that do much: what starting threads costs does not count here.
-    let long = || {
-        let shared = Arc::new(strait::sync::atomic::AtomicUsize::new(0));
-        let theirs = shared.clone();
-        let add = |shared: &strait::sync::atomic::AtomicUsize| {
-            (0..500).for_each(|_| {
-                shared.load(strait::sync::atomic::Ordering::SeqCst);
-            });
-        };
-        let other = strait::thread::spawn(move || add(&theirs));
-        add(&shared);
-        other.join().unwrap();
-    };
-    let (mut steps, start) = (0, cpu());
-    while cpu() - start < 500_000_000 {
-        steps += (0..10).map(|_| strait::Builder::new().outcomes(long).steps).sum::<u64>();
+    steps();
+}
+
+/// What a step of each kind costs in programs that make a thousand of them in one way only: what
+/// starting threads costs does not count here.
+fn steps() {
+    use strait::sync::atomic::{AtomicUsize, Ordering};
+    use strait::sync::{Condvar, Mutex, RwLock, mpsc};
+    let times = |count: usize, action: &dyn Fn()| (0..count).for_each(|_| action());
+    let rows: [(&str, Box<dyn Fn() + Send + Sync>); 7] = [
+        (
+            "loads by two threads",
+            Box::new(move || {
+                let shared = Arc::new(AtomicUsize::new(0));
+                let theirs = shared.clone();
+                let load =
+                    |shared: &AtomicUsize| (0..500).for_each(|_| _ = shared.load(Ordering::SeqCst));
+                let other = strait::thread::spawn(move || load(&theirs));
+                load(&shared);
+                other.join().unwrap();
+            }),
+        ),
+        (
+            "Mutex, lock and unlock",
+            Box::new(move || {
+                let lock = Mutex::new(());
+                times(500, &|| drop(lock.lock()));
+            }),
+        ),
+        (
+            "RwLock, read and unlock",
+            Box::new(move || {
+                let lock = RwLock::new(());
+                times(500, &|| drop(lock.read()));
+            }),
+        ),
+        (
+            "RwLock, write and unlock",
+            Box::new(move || {
+                let lock = RwLock::new(());
+                times(500, &|| drop(lock.write()));
+            }),
+        ),
+        (
+            "Condvar, notify_one",
+            Box::new(move || {
+                let condvar = Condvar::new();
+                times(1_000, &|| condvar.notify_one());
+            }),
+        ),
+        (
+            "unbounded channel, send and recv by two threads",
+            Box::new(|| {
+                let (sender, receiver) = mpsc::channel();
+                strait::thread::spawn(move || (0..500).for_each(|n| sender.send(n).unwrap()));
+                (0..500).for_each(|_| _ = receiver.recv());
+            }),
+        ),
+        (
+            "channel of 1, send and recv by two threads",
+            Box::new(|| {
+                let (sender, receiver) = mpsc::sync_channel(1);
+                strait::thread::spawn(move || (0..500).for_each(|n| sender.send(n).unwrap()));
+                (0..500).for_each(|_| _ = receiver.recv());
+            }),
+        ),
+    ];
+    println!("a thousand steps of one kind, ns a step:");
+    for (name, program) in rows {
+        let program = Arc::new(program);
+        let (mut steps, start) = (0, cpu());
+        while cpu() - start < 300_000_000 {
+            let program = program.clone();
+            let outcomes = strait::Builder::new().outcomes(move || program());
+            assert_eq!(outcomes.executions, 1);
+            steps += outcomes.steps;
+        }
+        println!("{name}: {:.0}", (cpu() - start) as f64 / steps as f64);
     }
-    println!("1,000 loads by two threads: {:.0} ns a step", (cpu() - start) as f64 / steps as f64);
 }
 
 /// CPU nanoseconds of each thread of this process that is alive.

@@ -125,7 +125,7 @@ impl Worker {
     }
 
     /// Begins a job, or goes on with it.
-    #[inline]
+    #[inline(always)]
     fn run(&mut self, job: Option<Code>) -> Stop {
         if job.is_some() {
             self.next.set(job);
@@ -158,7 +158,7 @@ impl Running {
     }
 
     /// Begins a job, or goes on with it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn run(mut self, job: Option<Code>) -> Stop {
         // SAFETY: the runtime keeps the box of a worker where it is while the worker runs: boxes of
         // workers are taken out of a thread's entry only after its execution.

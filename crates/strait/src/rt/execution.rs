@@ -56,6 +56,7 @@ impl<T: 'static> Execution<T> {
         unsafe { &mut *self.world }
     }
 
+    #[inline(always)]
     pub(crate) fn start(&mut self) {
         self.result.replace(None);
         let (program, result) = (self.program.clone(), self.result.clone());
@@ -70,7 +71,7 @@ impl<T: 'static> Execution<T> {
         begin(self.world, main, self.place);
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn go(&mut self, thread: ThreadId, choice: u32) {
         step(self.world, thread, choice);
     }
@@ -154,6 +155,7 @@ impl<T> Drop for Execution<T> {
 impl<T: Clone + Eq + Hash + Debug + 'static> Threaded for Execution<T> {
     type Outcome = Outcome<T>;
 
+    #[inline(always)]
     fn restart(&mut self) {
         self.start();
     }
@@ -186,7 +188,7 @@ impl<T: Clone + Eq + Hash + Debug + 'static> Threaded for Execution<T> {
         self.world().objects.get(object as usize).map_or(0, |object| object.open)
     }
 
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, thread: ThreadId, choice: u32) {
         self.go(thread, choice);
     }

@@ -306,7 +306,11 @@ fn ends_with_more() -> bool {
 // ---- outside: called by the search ----
 
 /// Lets all code run that can, until every thread has announced a step, waits or is over.
-#[inline]
+///
+/// This and what calls it is inlined into the search: a thread that begins or ends between two
+/// switches leaves the processor with wrong ideas about all returns under way (see `coroutine.rs`), so
+/// there should be few.
+#[inline(always)]
 fn settle() {
     while let Some((number, worker, job)) = with(World::next_ready).flatten() {
         run(number, worker, job);
@@ -314,7 +318,7 @@ fn settle() {
 }
 
 /// Lets the code of a thread run.
-#[inline]
+#[inline(always)]
 fn run(number: u32, worker: Running, job: Option<Code>) {
     if worker.run(job) == Stop::Done {
         with(|world| {
@@ -325,6 +329,7 @@ fn run(number: u32, worker: Running, job: Option<Code>) {
 }
 
 /// Begins an execution with this main thread.
+#[inline(always)]
 pub(crate) fn begin(world: *mut World, main: impl FnOnce() + 'static, place: Place) {
     tear_down(world);
     let _entered = enter(world);
@@ -333,7 +338,7 @@ pub(crate) fn begin(world: *mut World, main: impl FnOnce() + 'static, place: Pla
 }
 
 /// Lets an enabled thread make its announced step.
-#[inline]
+#[inline(always)]
 pub(crate) fn step(world: *mut World, thread: ThreadId, choice: u32) {
     let _entered = enter(world);
     if let Some(worker) = with(|world| world.take_step(thread.0, choice)).flatten() {

@@ -50,10 +50,11 @@ impl<T: ?Sized> Watched<T> {
 impl<T: ?Sized> Drop for Watched<T> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(real) = self.0.take() {
-            if under_test() && real::Arc::strong_count(&real) == 1 {
-                drop_watched(real);
-            }
+        if let Some(real) = self.0.take()
+            && under_test()
+            && real::Arc::strong_count(&real) == 1
+        {
+            drop_watched(real);
         }
     }
 }
