@@ -179,72 +179,52 @@ fn growth() {
 fn steps() {
     use strait::sync::atomic::{AtomicUsize, Ordering};
     use strait::sync::{Condvar, Mutex, RwLock, mpsc};
-    let times = |count: usize, action: &dyn Fn()| (0..count).for_each(|_| action());
-    let rows: [(&str, Box<dyn Fn() + Send + Sync>); 7] = [
-        (
-            "loads by two threads",
-            Box::new(move || {
-                let shared = Arc::new(AtomicUsize::new(0));
-                let theirs = shared.clone();
-                let load =
-                    |shared: &AtomicUsize| (0..500).for_each(|_| _ = shared.load(Ordering::SeqCst));
-                let other = strait::thread::spawn(move || load(&theirs));
-                load(&shared);
-                other.join().unwrap();
-            }),
-        ),
-        (
-            "Mutex, lock and unlock",
-            Box::new(move || {
-                let lock = Mutex::new(());
-                times(500, &|| drop(lock.lock()));
-            }),
-        ),
-        (
-            "RwLock, read and unlock",
-            Box::new(move || {
-                let lock = RwLock::new(());
-                times(500, &|| drop(lock.read()));
-            }),
-        ),
-        (
-            "RwLock, write and unlock",
-            Box::new(move || {
-                let lock = RwLock::new(());
-                times(500, &|| drop(lock.write()));
-            }),
-        ),
-        (
-            "Condvar, notify_one",
-            Box::new(move || {
-                let condvar = Condvar::new();
-                times(1_000, &|| condvar.notify_one());
-            }),
-        ),
-        (
-            "unbounded channel, send and recv by two threads",
-            Box::new(|| {
-                let (sender, receiver) = mpsc::channel();
-                strait::thread::spawn(move || (0..500).for_each(|n| sender.send(n).unwrap()));
-                (0..500).for_each(|_| _ = receiver.recv());
-            }),
-        ),
-        (
-            "channel of 1, send and recv by two threads",
-            Box::new(|| {
-                let (sender, receiver) = mpsc::sync_channel(1);
-                strait::thread::spawn(move || (0..500).for_each(|n| sender.send(n).unwrap()));
-                (0..500).for_each(|_| _ = receiver.recv());
-            }),
-        ),
+    fn times(count: usize, action: impl Fn()) {
+        (0..count).for_each(|_| action());
+    }
+    fn load(shared: &AtomicUsize) {
+        times(500, || _ = shared.load(Ordering::SeqCst));
+    }
+    let rows: [(&str, fn()); 7] = [
+        ("loads by two threads", || {
+            let shared = Arc::new(AtomicUsize::new(0));
+            let theirs = shared.clone();
+            let other = strait::thread::spawn(move || load(&theirs));
+            load(&shared);
+            other.join().unwrap();
+        }),
+        ("Mutex, lock and unlock", || {
+            let lock = Mutex::new(());
+            times(500, || drop(lock.lock()));
+        }),
+        ("RwLock, read and unlock", || {
+            let lock = RwLock::new(());
+            times(500, || drop(lock.read()));
+        }),
+        ("RwLock, write and unlock", || {
+            let lock = RwLock::new(());
+            times(500, || drop(lock.write()));
+        }),
+        ("Condvar, notify_one", || {
+            let condvar = Condvar::new();
+            times(1_000, || condvar.notify_one());
+        }),
+        ("unbounded channel, send and recv by two threads", || {
+            let (sender, receiver) = mpsc::channel();
+            strait::thread::spawn(move || times(500, || sender.send(()).unwrap()));
+            times(500, || receiver.recv().unwrap());
+        }),
+        ("channel of 1, send and recv by two threads", || {
+            let (sender, receiver) = mpsc::sync_channel(1);
+            strait::thread::spawn(move || times(500, || sender.send(()).unwrap()));
+            times(500, || receiver.recv().unwrap());
+        }),
     ];
     println!("a thousand steps of one kind, ns a step:");
     for (name, program) in rows {
-        let program = Arc::new(program);
         let (mut steps, start) = (0, cpu());
         while cpu() - start < 300_000_000 {
-            let program = program.clone();
-            let outcomes = strait::Builder::new().outcomes(move || program());
+            let outcomes = strait::Builder::new().outcomes(program);
             assert_eq!(outcomes.executions, 1);
             steps += outcomes.steps;
         }
