@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use strait::exception::{self, ThreadKilled, catch, kill, mask, throw_to, uninterruptible_mask};
 use strait::mvar::MVar;
+use strait::sync::atomic::{AtomicUsize, Ordering};
 use strait::{results, thread};
 
 #[test]
@@ -100,4 +101,37 @@ fn for_real_exceptions_are_taken_where_asked_for() {
     });
     kill(worker.thread());
     assert_eq!(worker.join().unwrap(), Err(ThreadKilled));
+}
+
+/// Counts how often it was dropped: a step, while the stack may be unwound.
+struct Counts(Arc<AtomicUsize>);
+
+impl Drop for Counts {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn a_thread_whose_stack_is_unwound_takes_no_further_exception() {
+    // A destructor that is interrupted while another exception unwinds the stack would end the
+    // process.
+    let got = results(|| {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let counts = Counts(dropped.clone());
+        let victim = thread::spawn(move || {
+            let caught = catch::<ThreadKilled, _>(move || {
+                let _counts = counts;
+                exception::interruption_point();
+            });
+            caught.is_err()
+        });
+        let (one, other) = (victim.thread().clone(), victim.thread().clone());
+        let killers = [thread::spawn(move || kill(&one)), thread::spawn(move || kill(&other))];
+        killers.into_iter().for_each(|killer| killer.join().unwrap());
+        let ended = victim.join().is_err();
+        (ended, dropped.load(Ordering::SeqCst))
+    });
+    // The destructor's own step may be where the first exception is taken; nothing takes a second.
+    assert_eq!(got, [Ok((false, 0)), Ok((false, 1))]);
 }

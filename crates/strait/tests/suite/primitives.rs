@@ -468,3 +468,17 @@ fn a_result_that_nobody_joins_for_is_dropped_with_its_handle() {
     assert_eq!(strait::check(program(true)).values(), [&true]);
     assert_eq!(strait::check(program(false)).values(), [&true]);
 }
+
+#[test]
+fn sleeping_long_enough_is_no_synchronisation() {
+    let program = || {
+        let done = Arc::new(AtomicUsize::new(0));
+        let theirs = done.clone();
+        let other = thread::spawn(move || theirs.store(1, Ordering::SeqCst));
+        thread::sleep(Duration::from_millis(20));
+        let seen = done.load(Ordering::SeqCst);
+        other.join().unwrap();
+        seen
+    };
+    check(program, &[0, 1]);
+}
