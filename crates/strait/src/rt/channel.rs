@@ -187,15 +187,18 @@ impl<T> Core<T> {
         let announced = with(|world| {
             let ends = self.ends(&mut state, world, place);
             let whole = self.shape.is_whole(world.features);
-            let accesses = ends.accesses(doing, self.shape, whole, state.several_receivers);
+            let only = ends.only_access(doing, self.shape, whole);
             let tickets = world.tickets(place);
-            match (&accesses[..], tickets) {
-                (&[access], None) if doing != Doing::ReceiveTimeout => {
+            match (only, tickets) {
+                (Some(access), None) if doing != Doing::ReceiveTimeout => {
                     world.me().op.become_one(access, doing.label(), place);
                 }
                 _ => {
                     let mut op = Op::local(doing.label(), place);
-                    op.accesses = accesses;
+                    match only {
+                        Some(access) => op.accesses.push(access),
+                        None => op.accesses = ends.accesses(doing, state.several_receivers),
+                    }
                     op.accesses.extend(tickets);
                     if doing == Doing::ReceiveTimeout {
                         op.ways = Ways::OrTimeout;

@@ -98,46 +98,39 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// What a step accesses. The first object is the one for whose gate it waits, or would.
-    pub(crate) fn accesses(
-        self,
-        doing: Doing,
-        shape: Shape,
-        whole: bool,
-        several_receivers: bool,
-    ) -> Few<Access> {
+    /// The access of a step that has only one, as the usual ones do.
+    #[inline]
+    pub(crate) fn only_access(self, doing: Doing, shape: Shape, whole: bool) -> Option<Access> {
         let Ends { back, front, senders } = self;
-        let gated = |object, gate| Access { object, write: true, gate };
-        let mut accesses = Few::new(reads(u32::MAX));
-        if whole {
-            let gate = match (shape, doing) {
-                (Shape::Rendezvous, _) => 0,
-                (_, Doing::Send) => SEND,
-                (_, Doing::Receive) => RECEIVE,
-                _ => 0,
-            };
-            accesses.become_one(gated(back, gate));
-            return accesses;
+        let gated = |object, gate| Some(Access { object, write: true, gate });
+        match (doing, shape) {
+            (_, Shape::Rendezvous) => Some(writes(back)),
+            (Doing::Send, _) if whole => gated(back, SEND),
+            (Doing::Receive, _) if whole => gated(back, RECEIVE),
+            (_, _) if whole => Some(writes(back)),
+            (Doing::Send, Shape::Bounded) => gated(back, SEND),
+            (Doing::Send | Doing::TrySend, Shape::Unbounded) => Some(writes(back)),
+            (Doing::Receive, _) => gated(front, RECEIVE),
+            (Doing::DropSender, _) => Some(reads(senders)),
+            _ => None,
         }
+    }
+
+    /// The accesses of a step that may have several. The first object is the one whose gate says in
+    /// how many ways it can be taken.
+    pub(crate) fn accesses(self, doing: Doing, several_receivers: bool) -> Few<Access> {
+        let Ends { back, front, senders } = self;
+        let mut accesses = Few::new(reads(u32::MAX));
         match doing {
-            Doing::Send if shape == Shape::Bounded => accesses.become_one(gated(back, SEND)),
-            Doing::TrySend if shape == Shape::Bounded => {
-                accesses.become_one(writes(back));
-                accesses.push(reads(front));
+            Doing::Send | Doing::TrySend => accesses.extend([writes(back), reads(front)]),
+            Doing::Receive | Doing::TryReceive | Doing::ReceiveTimeout => {
+                accesses.extend([writes(front), reads(back), writes(senders)]);
             }
-            Doing::Send | Doing::TrySend => accesses.become_one(writes(back)),
-            Doing::Receive => accesses.become_one(gated(front, RECEIVE)),
-            Doing::TryReceive | Doing::ReceiveTimeout => {
-                accesses.become_one(writes(front));
-                accesses.push(reads(back));
-                accesses.push(writes(senders));
-            }
-            Doing::DropSender => accesses.become_one(reads(senders)),
+            Doing::DropSender => accesses.push(reads(senders)),
             Doing::DropReceiver => {
-                accesses.become_one(writes(back));
+                accesses.push(writes(back));
                 if several_receivers {
-                    accesses.push(writes(front));
-                    accesses.push(writes(senders));
+                    accesses.extend([writes(front), writes(senders)]);
                 }
             }
         }
