@@ -1,11 +1,13 @@
 //! From the user's patterns to tests that can be run: packages are listed and compiled, tests are
 //! named. What does not compile is said and left out.
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 
-use strait_golang::{Build, Built, Go, Overlay, TestBinary, compile, packages};
+use strait_golang::{Build, Built, Go, Overlay, Package, TestBinary, compile, packages};
 use strait_toolchain::{Cache, Launcher};
 use tempfile::TempDir;
 
@@ -90,32 +92,93 @@ pub fn prepare(
         base,
         folder,
     };
+    let mut tested = Vec::new();
     for package in listed {
-        if stop.load(Ordering::SeqCst) {
-            break;
+        match package.problem.clone() {
+            Some(said) => prepared.problems.push(Problem { package: package.path, said }),
+            None if package.has_tests => tested.push(package),
+            None => {}
         }
-        if let Some(said) = package.problem.clone() {
-            prepared.problems.push(Problem { package: package.path.clone(), said });
-        } else if package.has_tests {
-            tell(package.path.clone());
-            prepared.add(package, request)?;
-        }
+    }
+    // The first one alone: the standard library is compiled with it.
+    let rest = tested.split_off(tested.len().min(1));
+    for packages in [tested, rest] {
+        prepared.add_all(packages, request, stop, tell)?;
     }
     Ok(prepared)
 }
 
+/// A package that was compiled, or why it was not.
+enum Compiled {
+    Ready(Box<TestBinary>, Vec<String>),
+    Empty,
+    Refused(String),
+}
+
+/// The next package that nobody compiles yet, unless it is time to stop.
+fn take<'p>(
+    packages: &'p [Package],
+    next: &AtomicUsize,
+    stop: &AtomicBool,
+) -> Option<(usize, &'p Package)> {
+    let place = next.fetch_add(1, Ordering::Relaxed);
+    packages.get(place).filter(|_| !stop.load(Ordering::SeqCst)).map(|package| (place, package))
+}
+
 impl Prepared {
-    fn add(&mut self, package: strait_golang::Package, request: &Request) -> Result<(), Error> {
-        let path = package.path.clone();
-        let Some(binary) = self.compile(&package)? else { return Ok(()) };
+    /// Compiles packages, one a core at a time, and takes them up in their order.
+    fn add_all(
+        &mut self,
+        packages: Vec<Package>,
+        request: &Request,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(String),
+    ) -> Result<(), Error> {
         let pattern = request.run.as_deref().map(|run| run.split('/').next().unwrap_or(run));
-        let names = match binary.tests(&self.go, pattern.unwrap_or("."))? {
-            Ok(names) => names,
-            Err(said) => {
-                self.problems.push(Problem { package: path, said });
-                return Ok(());
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let next = AtomicUsize::new(0);
+        let (sender, compiled) = channel();
+        let mut results: Vec<Option<Compiled>> = packages.iter().map(|_| None).collect();
+        std::thread::scope(|scope| {
+            for _ in 0..cores.min(packages.len()) {
+                let (this, packages, next, sender) = (&*self, &packages, &next, sender.clone());
+                scope.spawn(move || {
+                    while let Some((place, package)) = take(packages, next, stop) {
+                        // Nobody listens any more after a failure.
+                        let _ = sender.send((place, None));
+                        let result = this.compile(package, pattern.unwrap_or("."));
+                        let _ = sender.send((place, Some(result)));
+                    }
+                });
             }
-        };
+            drop(sender);
+            for (place, result) in compiled {
+                match result {
+                    None => tell(packages[place].path.clone()),
+                    Some(result) => results[place] = Some(result?),
+                }
+            }
+            Ok::<(), Error>(())
+        })?;
+        for (package, compiled) in packages.into_iter().zip(results) {
+            match compiled {
+                Some(Compiled::Ready(binary, tests)) => self.take_up(package, *binary, tests)?,
+                // What was interrupted says nothing about the package.
+                Some(Compiled::Refused(said)) if !stop.load(Ordering::SeqCst) => {
+                    self.problems.push(Problem { package: package.path, said });
+                }
+                Some(Compiled::Refused(_) | Compiled::Empty) | None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn take_up(
+        &mut self,
+        package: Package,
+        binary: TestBinary,
+        tests: Vec<String>,
+    ) -> Result<(), Error> {
         let (fast, real) =
             if binary.virtual_time { (Some(binary), None) } else { (None, Some(binary)) };
         let folder = self.folder.path().to_owned();
@@ -126,25 +189,29 @@ impl Prepared {
         }
         self.benches.push(Arc::clone(&bench));
         let subject = |test: String| Subject { bench: Arc::clone(&bench), test };
-        self.subjects.extend(names.into_iter().map(subject));
+        self.subjects.extend(tests.into_iter().map(subject));
         Ok(())
     }
 
     /// With the virtual clock if possible: not every package compiles without cgo.
-    fn compile(&mut self, package: &strait_golang::Package) -> Result<Option<TestBinary>, Error> {
+    fn compile(&self, package: &Package, pattern: &str) -> Result<Compiled, Error> {
         let folder = self.folder.path();
         let real = Build { virtual_time: false, ..self.build.clone() };
         let builds = if self.build.virtual_time { vec![&self.build, &real] } else { vec![&real] };
         let mut refused = String::new();
         for build in builds {
             match compile(&self.go, &self.overlay, package, build, folder)? {
-                Built::Binary(binary) => return Ok(Some(binary)),
-                Built::Empty => return Ok(None),
+                Built::Binary(binary) => {
+                    return Ok(match binary.tests(&self.go, pattern)? {
+                        Ok(tests) => Compiled::Ready(Box::new(binary), tests),
+                        Err(said) => Compiled::Refused(said),
+                    });
+                }
+                Built::Empty => return Ok(Compiled::Empty),
                 Built::Refused(said) => refused = said,
             }
         }
-        self.problems.push(Problem { package: package.path.clone(), said: refused });
-        Ok(None)
+        Ok(Compiled::Refused(refused))
     }
 
     /// The binary of a package.
