@@ -12,7 +12,7 @@ use crate::rules::{self, FEATURES};
 /// Cases that share one choice of features, and one run of a compiler.
 pub const BATCH: u64 = 100;
 /// The way from an index to a case; grows when that changes, the rules included.
-pub const GENERATOR_VERSION: u32 = 2;
+pub const GENERATOR_VERSION: u32 = 3;
 
 /// What is asked of the typechecker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
