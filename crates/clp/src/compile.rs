@@ -17,14 +17,17 @@ use crate::program::{
 use crate::scope::{Scope, occurrences};
 use crate::symbol::{Functor, Functors};
 use crate::tree::Pattern;
+use crate::unfold::unfold;
 
 /// Compiles rule files into one set of rules.
 pub fn compile(sources: &[Source]) -> Result<Program, Error> {
     let mut compiler = Compiler::new();
+    let mut files = Vec::new();
     for source in sources {
         let fail = |problems: Diagnostics| Error::rules(source, &problems);
         let statements = parse(&source.text).map_err(fail)?;
-        compiler.read(statements).map_err(fail)?;
+        compiler.read(statements.clone()).map_err(fail)?;
+        files.push(statements);
     }
     let last = sources.last().cloned().unwrap_or_default();
     for (position, source) in sources.iter().enumerate() {
@@ -33,7 +36,17 @@ pub fn compile(sources: &[Source]) -> Result<Program, Error> {
             return Err(Error::rules(source, &Diagnostics(problems)));
         }
     }
-    compiler.finish().map_err(|problem| Error::rules(&last, &Diagnostics(vec![problem])))
+    let fail = |problem| Error::rules(&last, &Diagnostics(vec![problem]));
+    let program = compiler.finish().map_err(fail)?;
+    // What the rules say is in order; now for what is searched.
+    unfold(&mut files);
+    let mut compiler = Compiler { is_checked: true, ..Compiler::new() };
+    let unfolded = files.into_iter().try_for_each(|statements| compiler.read(statements));
+    match unfolded {
+        Ok(()) => compiler.finish().map_err(fail),
+        // A rule that becomes too large stays as it is.
+        Err(_) => Ok(program),
+    }
 }
 
 pub(crate) struct Compiler {
@@ -51,6 +64,8 @@ pub(crate) struct Compiler {
     calls: Vec<(u32, Functor, Span)>,
     files: u32,
     auxiliary: u32,
+    /// Was everything looked at before? Then variables may occur once that once occurred twice.
+    is_checked: bool,
 }
 
 type Checked<T> = Result<T, Diagnostic>;
@@ -71,6 +86,7 @@ impl Compiler {
             calls: Vec::new(),
             files: 0,
             auxiliary: 0,
+            is_checked: false,
         }
     }
 
@@ -163,7 +179,7 @@ impl Compiler {
     }
 
     fn clause(&mut self, clause: &ast::Clause) -> Checked<()> {
-        self.compile_clause(clause, false).map(|_| ())
+        self.compile_clause(clause, self.is_checked).map(|_| ())
     }
 
     fn compile_clause(&mut self, clause: &ast::Clause, allow_single: bool) -> Checked<PredicateId> {
@@ -198,6 +214,7 @@ impl Compiler {
             name: clause.name.as_ref().map(|name| name.name.as_str().into()),
             weight: clause.weight,
             cost: clause.cost.unwrap_or(u32::MAX),
+            is_flat: is_flat(&head),
             head,
             keys,
             body: body.into(),
@@ -459,6 +476,7 @@ impl Compiler {
             cost: 0,
             head: Box::new([Node::First(0)]),
             keys: Box::new([0]),
+            is_flat: true,
             body: Box::new([goal]),
             variables: 1,
         });
@@ -502,6 +520,16 @@ impl Compiler {
 
 fn plain(action: Action, arguments: Box<[Node]>) -> Goal {
     Goal { action, arguments, negated: None }
+}
+
+/// Is a head decided by what stands at the top of its arguments?
+fn is_flat(head: &[Node]) -> bool {
+    let is_new = |node: &Node| matches!(node, Node::First(_) | Node::Any);
+    head.iter().all(|node| match node {
+        Node::Structure(_, nodes) => nodes.iter().all(is_new),
+        Node::Again(_) => false,
+        _ => true,
+    })
 }
 
 /// A word for what stands at the top of a term; 0 for variables.

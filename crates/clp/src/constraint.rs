@@ -19,6 +19,8 @@ struct Attribute {
     is_integer: bool,
     /// The chain of what waits for it.
     chain: u32,
+    /// The chain of names that must not occur in what it becomes.
+    names: u32,
 }
 
 /// Something that has to hold.
@@ -36,6 +38,15 @@ pub(crate) enum Constraint {
     Goal { variable: Term, goal: Term },
 }
 
+/// How much there is of everything that is cut back.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lengths {
+    attributes: u32,
+    constraints: u32,
+    links: u32,
+    names: u32,
+}
+
 /// All constraints of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Constraints {
@@ -44,10 +55,13 @@ pub(crate) struct Constraints {
     constraints: Vec<Constraint>,
     /// Links of chains: a constraint and the next link.
     links: Vec<(u32, u32)>,
+    /// Links of chains of names: a name and the next link. A chain that one variable has is shared by
+    /// the variables of what it becomes.
+    names: Vec<(Term, u32)>,
     /// Variables over which disequalities are quantified. Never cut: bounded by the search's steps.
     universals: Vec<u32>,
     queue: Vec<u32>,
-    /// Attributes whose interval a new value has to fit into.
+    /// Attributes whose interval and names a new value has to fit to.
     fits: Vec<(u32, Term)>,
 }
 
@@ -64,19 +78,26 @@ impl Constraints {
         self.attributes.clear();
         self.constraints.clear();
         self.links.clear();
+        self.names.clear();
         self.universals.clear();
         self.queue.clear();
         self.fits.clear();
     }
 
-    pub(crate) fn lengths(&self) -> (u32, u32, u32) {
-        (self.attributes.len() as u32, self.constraints.len() as u32, self.links.len() as u32)
+    pub(crate) fn lengths(&self) -> Lengths {
+        Lengths {
+            attributes: self.attributes.len() as u32,
+            constraints: self.constraints.len() as u32,
+            links: self.links.len() as u32,
+            names: self.names.len() as u32,
+        }
     }
 
-    pub(crate) fn truncate(&mut self, attributes: u32, constraints: u32, links: u32) {
-        self.attributes.truncate(attributes as usize);
-        self.constraints.truncate(constraints as usize);
-        self.links.truncate(links as usize);
+    pub(crate) fn truncate(&mut self, lengths: &Lengths) {
+        self.attributes.truncate(lengths.attributes as usize);
+        self.constraints.truncate(lengths.constraints as usize);
+        self.links.truncate(lengths.links as usize);
+        self.names.truncate(lengths.names as usize);
         self.queue.clear();
         self.fits.clear();
     }
@@ -88,8 +109,11 @@ impl Constraints {
 
     /// A variable with this attribute has become a term.
     pub(crate) fn wake(&mut self, attribute: u32, term: Term) {
-        self.fits.push((attribute, term));
-        let mut link = self.attributes[attribute as usize].chain;
+        let Attribute { is_integer, chain, names, .. } = self.attributes[attribute as usize];
+        if is_integer || names != NONE {
+            self.fits.push((attribute, term));
+        }
+        let mut link = chain;
         while link != NONE {
             let (constraint, next) = self.links[link as usize];
             self.queue.push(constraint);
@@ -229,20 +253,29 @@ impl Store {
         }
     }
 
-    /// A name is absent from a term if it is absent from all its parts; what is not known yet is
-    /// asked again when it is. Only the part that became known is looked at then.
+    /// A name is absent from a term if it is absent from all its parts; what is not known yet is kept
+    /// from becoming it.
     fn check_absent(&mut self, index: u32, name: Term, term: Term) -> bool {
         let name = self.resolve(name);
-        if let View::Variable(address) = self.view(name)
-            && !self.is_watched(address, index)
-        {
-            self.wait(address, index);
+        if let View::Variable(address) = self.view(name) {
+            return self.wait_for_name(index, address, term);
         }
+        let chain = self.constraints.names.len() as u32;
+        self.constraints.names.push((name, NONE));
+        self.keep_out_of(term, chain)
+    }
+
+    /// A name that is not known yet is none of the term's variables; asked again when it, or one of
+    /// them, is known.
+    fn wait_for_name(&mut self, index: u32, name: u32, term: Term) -> bool {
         let mut open = std::mem::take(&mut self.open);
-        let absent = self.is_absent(name, term, &mut open);
+        self.is_free_of(term, |_| false, &mut open);
+        let absent = !open.contains(&name);
         if absent {
-            for address in open.drain(..) {
-                self.keep_out(address, name);
+            for address in open.drain(..).chain([name]) {
+                if !self.is_watched(address, index) {
+                    self.wait(address, index);
+                }
             }
         }
         open.clear();
@@ -250,24 +283,44 @@ impl Store {
         absent
     }
 
-    /// The variable will not become something that the name occurs in.
-    fn keep_out(&mut self, address: u32, name: Term) {
-        let variable = Store::at(address);
-        let mut link = self.attribute_of(address).chain;
-        while link != NONE {
-            let (found, next) = self.constraints.links[link as usize];
-            if let Constraint::Absent { name: known, term } =
-                self.constraints.constraints[found as usize]
-                && known == name
-                && self.resolve(term) == variable
-            {
-                return;
+    /// A chain of names does not occur in a term, now or ever.
+    fn keep_out_of(&mut self, term: Term, chain: u32) -> bool {
+        let mut open = std::mem::take(&mut self.open);
+        let names = std::mem::take(&mut self.constraints.names);
+        let absent = self.is_free_of(term, |word| is_named(&names, chain, word), &mut open);
+        self.constraints.names = names;
+        if absent {
+            for address in open.drain(..) {
+                self.keep_out(address, chain);
             }
-            link = next;
         }
-        let index = self.constraints.constraints.len() as u32;
-        self.constraints.constraints.push(Constraint::Absent { name, term: variable });
-        self.wait(address, index);
+        open.clear();
+        self.open = open;
+        absent
+    }
+
+    /// The variable will not become something that one of the names occurs in.
+    fn keep_out(&mut self, address: u32, chain: u32) {
+        let mut attribute = self.attribute_of(address);
+        let known = attribute.names;
+        if known == NONE {
+            attribute.names = chain;
+        } else {
+            let mut link = chain;
+            // Chains that have the same end are told by it.
+            while link != NONE && link != known {
+                let (name, next) = self.constraints.names[link as usize];
+                if !is_named(&self.constraints.names, known, name) {
+                    let own = self.constraints.names.len() as u32;
+                    self.constraints.names.push((name, attribute.names));
+                    attribute.names = own;
+                }
+                link = next;
+            }
+        }
+        if attribute.names != known {
+            self.replace_attribute(address, attribute);
+        }
     }
 
     /// Puts a constraint on a variable's chain.
@@ -283,7 +336,8 @@ impl Store {
         match self.attribute(address) {
             Some(index) => self.constraints.attributes[index as usize],
             None => {
-                Attribute { low: -MAX_INTEGER, high: MAX_INTEGER, is_integer: false, chain: NONE }
+                let (low, high) = (-MAX_INTEGER, MAX_INTEGER);
+                Attribute { low, high, is_integer: false, chain: NONE, names: NONE }
             }
         }
     }
@@ -294,11 +348,12 @@ impl Store {
         self.set_attribute(address, index);
     }
 
-    /// A variable that was an integer in an interval has become a term.
+    /// A variable that was an integer in an interval, or had names kept out of it, has become a term.
     fn fit(&mut self, attribute: u32, term: Term) -> bool {
-        let Attribute { low, high, is_integer, .. } =
+        let Attribute { low, high, is_integer, names, .. } =
             self.constraints.attributes[attribute as usize];
-        !is_integer || self.narrow(term, low, high)
+        (!is_integer || self.narrow(term, low, high))
+            && (names == NONE || self.keep_out_of(term, names))
     }
 
     /// The integers a term can be; `None` if it is no integer.
@@ -401,4 +456,16 @@ impl Store {
         }
         false
     }
+}
+
+/// Is a word one of the names of a chain?
+fn is_named(names: &[(Term, u32)], mut link: u32, word: Term) -> bool {
+    while link != NONE {
+        let (name, next) = names[link as usize];
+        if name == word {
+            return true;
+        }
+        link = next;
+    }
+    false
 }

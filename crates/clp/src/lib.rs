@@ -19,6 +19,7 @@ mod symbol;
 mod term;
 mod transfer;
 mod tree;
+mod unfold;
 
 pub use compile::{compile, needs};
 pub use error::{Error, Source};

@@ -24,7 +24,8 @@ use crate::term::{Mark, Store, Term};
 /// A goal that is being executed: a clause, its values, and where to go on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
-    /// The clause, as it was called.
+    /// The clause, and how it was called.
+    clause: ClauseId,
     candidate: u32,
     /// The first of its values.
     values: u32,
@@ -139,7 +140,6 @@ pub(crate) struct Machine<'p> {
     choices: Vec<Choice>,
     saved: Vec<Term>,
     untried: Vec<u32>,
-    weights: Vec<u32>,
     arguments: Vec<Term>,
     /// Values of a clause that is only looked at; elements of a list that is.
     trial: Vec<Term>,
@@ -173,7 +173,6 @@ impl<'p> Machine<'p> {
             choices: Vec::new(),
             saved: Vec::new(),
             untried: Vec::new(),
-            weights: Vec::new(),
             arguments: Vec::new(),
             trial: Vec::new(),
             registers: NO_REGISTERS,
@@ -254,8 +253,7 @@ impl<'p> Machine<'p> {
     /// One goal; `false` when it fails.
     fn step(&mut self) -> bool {
         let frame = self.frames[self.registers.frame as usize];
-        let program = self.program;
-        let clause = program.clause(self.plans.candidate(frame.candidate).clause);
+        let clause = self.program.clause(frame.clause);
         let Some(goal) = clause.body.get(self.registers.next as usize) else {
             self.registers.frame = frame.parent;
             self.registers.next = frame.next;
@@ -299,7 +297,7 @@ impl<'p> Machine<'p> {
 
     /// A frame whose last goal is called has nothing left to do, unless it is watched over.
     fn leave_finished(&mut self, frame: &Frame) {
-        let clause = self.program.clause(self.plans.candidate(frame.candidate).clause);
+        let clause = self.program.clause(frame.clause);
         if self.registers.next as usize == clause.body.len() && frame.guard == UNGUARDED {
             self.registers.frame = frame.parent;
             self.registers.next = frame.next;
@@ -344,6 +342,7 @@ impl<'p> Machine<'p> {
         let values = self.values.len() as u32;
         self.values.push(goal);
         let frame = Frame {
+            clause: self.program.call,
             candidate: self.plans.call,
             values,
             parent: self.registers.frame,

@@ -89,6 +89,8 @@ pub(crate) struct Clause {
     pub(crate) head: Box<[Node]>,
     /// For each argument a word that differs from functor to functor; 0 if it is a variable.
     pub(crate) keys: Box<[u32]>,
+    /// Does the head say nothing but what stands at the top of its arguments?
+    pub(crate) is_flat: bool,
     pub(crate) body: Box<[Goal]>,
     pub(crate) variables: u16,
 }

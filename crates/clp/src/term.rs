@@ -6,7 +6,7 @@
 //! attribute. Every write to an existing cell is on the trail, so that cutting back restores exactly
 //! what was.
 
-use crate::constraint::Constraints;
+use crate::constraint::{Constraints, Lengths};
 use crate::symbol::Functor;
 
 /// A term, as a word that means something together with a [`Store`].
@@ -73,9 +73,7 @@ impl Term {
 pub struct Mark {
     cells: u32,
     trail: u32,
-    attributes: u32,
-    constraints: u32,
-    links: u32,
+    constraints: Lengths,
 }
 
 /// Cells, trail and constraints of one search.
@@ -102,13 +100,10 @@ impl Store {
 
     /// The present, to return to.
     pub fn mark(&self) -> Mark {
-        let (attributes, constraints, links) = self.constraints.lengths();
         Mark {
             cells: self.cells.len() as u32,
             trail: self.trail.len() as u32,
-            attributes,
-            constraints,
-            links,
+            constraints: self.constraints.lengths(),
         }
     }
 
@@ -120,7 +115,7 @@ impl Store {
             }
         }
         self.cells.truncate(mark.cells as usize);
-        self.constraints.truncate(mark.attributes, mark.constraints, mark.links);
+        self.constraints.truncate(&mark.constraints);
     }
 
     /// A new variable.
@@ -131,13 +126,14 @@ impl Store {
     }
 
     /// A structure whose arguments are to be set with [`Store::set_argument`] before anything looks
-    /// at them.
-    pub fn open_structure(&mut self, functor: Functor, arity: usize) -> (Term, u32) {
+    /// at them; and the address of the first.
+    #[inline]
+    pub(crate) fn open_structure(&mut self, functor: Functor, arity: usize) -> (Term, u32) {
         let address = self.cells.len() as u32;
+        let first = address + 1;
         self.cells.push(Term(functor.0));
-        let first = self.cells.len() as u32;
         // Each place is a variable of its own until it is set.
-        self.cells.extend((0..arity as u32).map(|place| Term::reference(first + place)));
+        self.cells.extend((first..first + arity as u32).map(Term::reference));
         (Term::structure(address), first)
     }
 
@@ -313,48 +309,54 @@ impl Store {
 
     /// Does a variable occur in a term?
     pub fn occurs(&mut self, address: u32, term: Term) -> bool {
-        self.pending.clear();
-        self.pending.push(term);
-        while let Some(term) = self.pending.pop() {
-            match self.view(term) {
-                View::Variable(found) if found == address => return true,
-                View::Structure(functor, first) => {
-                    let arity = self.constraints.arity(functor);
-                    for place in 0..arity {
-                        let argument = self.argument(first + place);
-                        if !matches!(argument.tag(), CONSTANT | INTEGER) {
-                            self.pending.push(argument);
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-        false
+        let sought = Term::reference(address);
+        !self.walk(term, &mut |word| word != sought)
     }
 
-    /// Does a name, which is a word without parts, occur nowhere in a term? The term's unbound
-    /// variables are added to `open`.
-    pub(crate) fn is_absent(&mut self, name: Term, term: Term, open: &mut Vec<u32>) -> bool {
+    /// Is no word of a term, which is a constant or an integer, one of those that are not wanted? The
+    /// term's unbound variables are added to `open`.
+    pub(crate) fn is_free_of(
+        &mut self,
+        term: Term,
+        unwanted: impl Fn(Term) -> bool,
+        open: &mut Vec<u32>,
+    ) -> bool {
+        self.walk(term, &mut |word| {
+            if word.tag() == REFERENCE {
+                open.push(word.payload());
+                return true;
+            }
+            !unwanted(word)
+        })
+    }
+
+    /// Shows every unbound variable, constant and integer of a term until one is not liked; were all?
+    #[inline]
+    fn walk(&mut self, term: Term, liked: &mut impl FnMut(Term) -> bool) -> bool {
+        let term = self.resolve(term);
+        if term.tag() != STRUCTURE {
+            return liked(term);
+        }
         self.pending.clear();
-        self.pending.push(term);
-        while let Some(term) = self.pending.pop() {
-            let term = self.resolve(term);
-            if term == name {
-                return false;
-            }
-            match term.tag() {
-                REFERENCE => open.push(term.payload()),
-                STRUCTURE => {
-                    let address = term.payload();
-                    let arity = self.constraints.arity(Functor(self.cells[address as usize].0));
-                    for place in 1..=arity {
-                        let argument = self.argument(address + place);
-                        self.pending.push(argument);
-                    }
+        let mut next = Some(term);
+        while let Some(structure) = next {
+            let first = structure.payload() as usize + 1;
+            let arity = self.constraints.arity(Functor(self.cells[first - 1].0)) as usize;
+            for place in first..first + arity {
+                let word = self.cells[place];
+                let word = match word.tag() {
+                    // An attribute is the matter of its own cell.
+                    ATTRIBUTED => Term::reference(place as u32),
+                    REFERENCE => self.resolve(word),
+                    _ => word,
+                };
+                if word.tag() == STRUCTURE {
+                    self.pending.push(word);
+                } else if !liked(word) {
+                    return false;
                 }
-                _ => {}
             }
+            next = self.pending.pop();
         }
         true
     }

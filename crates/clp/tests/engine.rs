@@ -168,6 +168,38 @@ fn a_name_stays_absent() {
 }
 
 #[test]
+fn what_is_unfolded_means_the_same() {
+    // A list instead of the variable that it is passed to; a variable of the head; one that is used
+    // twice; one that is nobody's; arguments that do not fit; the same argument twice.
+    check(
+        "start p(X, Y) shows pair(X, Y).
+         p(X, Y) :- q(X), add(X, [], L), member(Y, L).
+         p(X, L) :- q(X), add(X, [b], L).
+         p(X, Y) :- q(X), add(X, [c], L), member(Y, L), Y \\= X, member(c, L).
+         p(X, left) :- add(X, _, L), first(L, a).
+         p(X, no) :- q(X), first([b|_], X).
+         p(X, same) :- both(X, X).
+         p(X, wrapped) :- both(f(X), f(c)).
+         q(a). q(b).
+         add(X, L, [X|L]).
+         first([X|_], X).
+         both(X, Y) :- X = Y.",
+        expect![[r#"
+            pair(a,a)
+            pair(b,b)
+            pair(a,[a,b])
+            pair(b,[b,b])
+            pair(a,c)
+            pair(b,c)
+            pair(a,left)
+            pair(b,no)
+            pair(_0,same)
+            pair(c,wrapped)
+            complete"#]],
+    );
+}
+
+#[test]
 fn parts_are_substituted() {
     check(
         "start p(R) shows R. p(R) :- substitute(v(1), v(X), f(v(1), g(v(2), v(1)), 1), R), X = 7.",

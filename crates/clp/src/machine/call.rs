@@ -28,7 +28,7 @@ impl Machine<'_> {
             let candidate = self.plans.candidate(position);
             let fits = !predicate.reaches
                 || candidate.minimum <= allowance.limit && candidate.shallowest <= depth;
-            if fits && (!looks || self.matches(position)) {
+            if fits && (!looks || self.matches(position, is_partial)) {
                 self.untried.push(position);
             }
         }
@@ -43,9 +43,11 @@ impl Machine<'_> {
         self.enter(candidate, &allowance, guard)
     }
 
-    fn matches(&mut self, candidate: u32) -> bool {
+    /// Can a clause match? What stands at the top of the arguments is known to fit, unless the ways of
+    /// calling do not tell all of it apart.
+    fn matches(&mut self, candidate: u32, is_partial: bool) -> bool {
         let clause = self.program.clause(self.plans.candidate(candidate).clause);
-        self.may_match(&clause.head, clause.variables)
+        clause.is_flat && !is_partial || self.may_match(&clause.head, clause.variables)
     }
 
     /// Is a sized goal given up as a whole when it turns back too often?
@@ -86,35 +88,35 @@ impl Machine<'_> {
     }
 
     fn weigh(&mut self, allowance: &Allowance, first: usize) -> usize {
-        let directed = self.mode.target > 0;
-        self.weights.clear();
-        let mut total = 0;
-        for candidate in &self.untried[first..] {
-            let candidate = self.plans.candidate(*candidate);
-            total += if directed {
-                directed_weight(candidate, allowance)
-            } else {
-                candidate.weight << 8
-            };
-            self.weights.push(total);
-        }
+        let (plans, directed) = (self.plans, self.mode.target > 0);
+        let weight = |candidate: &u32| {
+            let candidate = plans.candidate(*candidate);
+            if directed { directed_weight(candidate, allowance) } else { candidate.weight << 8 }
+        };
+        let untried = &self.untried[first..];
+        let total: u32 = untried.iter().map(weight).sum();
         if total == 0 {
-            return self.stream.below(self.weights.len() as u32) as usize;
+            return self.stream.below(untried.len() as u32) as usize;
         }
-        let drawn = self.stream.below(total);
-        self.weights.iter().position(|sum| *sum > drawn).unwrap_or(0)
+        let mut drawn = self.stream.below(total);
+        let chosen = untried.iter().map(weight).position(|weight| {
+            let is_chosen = drawn < weight;
+            drawn = drawn.wrapping_sub(weight);
+            is_chosen
+        });
+        chosen.unwrap_or(0)
     }
 
     /// Unifies the head and puts the body in front.
     pub(super) fn enter(&mut self, candidate: u32, allowance: &Allowance, guard: u32) -> bool {
-        let program = self.program;
-        let clause = program.clause(self.plans.candidate(candidate).clause);
+        let id = self.plans.candidate(candidate).clause;
+        let clause = self.program.clause(id);
         let values = self.values.len() as u32;
         let filler = Term::integer(0);
         self.values.resize(self.values.len() + usize::from(clause.variables), filler);
-        for position in 0..clause.head.len() {
+        for (position, node) in clause.head.iter().enumerate() {
             let argument = self.arguments[position];
-            if !self.unify_head(&clause.head[position], argument, values) {
+            if !self.unify_head(node, argument, values) {
                 return false;
             }
         }
@@ -128,6 +130,7 @@ impl Machine<'_> {
                 return false;
             }
             let frame = Frame {
+                clause: id,
                 candidate,
                 values,
                 parent: self.registers.frame,

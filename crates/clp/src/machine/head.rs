@@ -2,6 +2,7 @@
 
 use super::Machine;
 use crate::program::Node;
+use crate::symbol::Functor;
 use crate::term::{Store, Term, View};
 
 impl Machine<'_> {
@@ -20,6 +21,7 @@ impl Machine<'_> {
     }
 
     /// Unifies a term of a head with an argument.
+    #[inline]
     pub(super) fn unify_head(&mut self, node: &Node, term: Term, values: u32) -> bool {
         match node {
             Node::Any => true,
@@ -27,6 +29,14 @@ impl Machine<'_> {
                 self.values[values as usize + usize::from(*variable)] = term;
                 true
             }
+            node => self.unify_part(node, term, values),
+        }
+    }
+
+    /// The same for what is no variable at its first place.
+    fn unify_part(&mut self, node: &Node, term: Term, values: u32) -> bool {
+        match node {
+            Node::Any | Node::First(_) => self.unify_head(node, term, values),
             Node::Again(variable) => {
                 let known = self.values[values as usize + usize::from(*variable)];
                 self.store.unify(known, term)
@@ -70,37 +80,41 @@ impl Machine<'_> {
     }
 
     /// A term of a clause in the store.
+    #[inline]
     pub(super) fn build(&mut self, node: &Node, values: u32) -> Term {
         match node {
-            Node::Any => self.store.variable(),
+            Node::Again(variable) => self.values[values as usize + usize::from(*variable)],
             Node::First(variable) => {
                 let term = self.store.variable();
                 self.values[values as usize + usize::from(*variable)] = term;
                 term
             }
-            Node::Again(variable) => self.values[values as usize + usize::from(*variable)],
+            Node::Any => self.store.variable(),
             Node::Integer(value) => Term::integer(*value),
             Node::Constant(functor) => Term::constant(*functor),
-            Node::Structure(functor, nodes) => {
-                let (term, first) = self.store.open_structure(*functor, nodes.len());
-                for (place, node) in nodes.iter().enumerate() {
-                    let address = first + place as u32;
-                    match node {
-                        Node::Any => {}
-                        // The place itself is the variable.
-                        Node::First(variable) => {
-                            let term = self.store.argument(address);
-                            self.values[values as usize + usize::from(*variable)] = term;
-                        }
-                        node => {
-                            let argument = self.build(node, values);
-                            self.store.set_argument(address, argument);
-                        }
-                    }
-                }
-                term
-            }
+            Node::Structure(functor, nodes) => self.build_structure(*functor, nodes, values),
         }
+    }
+
+    /// Its places are filled from the left, since a variable may occur first within a part.
+    fn build_structure(&mut self, functor: Functor, nodes: &[Node], values: u32) -> Term {
+        let (term, first) = self.store.open_structure(functor, nodes.len());
+        for (node, address) in nodes.iter().zip(first..) {
+            let word = match node {
+                Node::Again(variable) => self.values[values as usize + usize::from(*variable)],
+                // The place itself is the variable.
+                Node::Any => continue,
+                Node::First(variable) => {
+                    self.values[values as usize + usize::from(*variable)] = Store::at(address);
+                    continue;
+                }
+                Node::Integer(value) => Term::integer(*value),
+                Node::Constant(functor) => Term::constant(*functor),
+                Node::Structure(functor, nodes) => self.build_structure(*functor, nodes, values),
+            };
+            self.store.set_argument(address, word);
+        }
+        term
     }
 }
 

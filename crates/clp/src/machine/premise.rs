@@ -23,8 +23,7 @@ impl Machine<'_> {
         match (&goal.negated, violated) {
             (Some(negated), true) => {
                 self.registers.negated += 1;
-                let clause = self.plans.candidate(frame.candidate).clause;
-                self.violated.push((negated.label, clause));
+                self.violated.push((negated.label, frame.clause));
                 self.execute(negated.action, &negated.arguments, frame)
             }
             _ => self.execute(goal.action, &goal.arguments, frame),

@@ -65,7 +65,7 @@ impl Machine<'_> {
                 self.choices.pop();
                 let frame = self.frames[self.registers.frame as usize];
                 let program = self.program;
-                let clause = program.clause(self.plans.candidate(frame.candidate).clause);
+                let clause = program.clause(frame.clause);
                 let goal = &clause.body[self.registers.next as usize];
                 self.take_premise(goal, &frame, violated)
             }
