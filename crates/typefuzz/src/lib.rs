@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod begin;
 mod campaign;
 mod counters;
 mod discover;
@@ -15,6 +16,7 @@ mod rules;
 mod shrink;
 pub mod system_f;
 
+pub use begin::{Begun, Request, begin};
 pub use campaign::Campaign;
 pub use counters::Counters;
 pub use discover::{Details, PROGRAM, REWRITTEN, TERM, discovery, standalone};
@@ -23,7 +25,9 @@ pub use exhibit::{Exhibit, REDUCED, REDUCED_REWRITTEN, is_exhibit};
 pub use job::{Served, job, served};
 pub use judge::{Fault, Judgement, RULES, Verdicts, judge};
 pub use known::{Class, Known};
-pub use oracle::{ORACLES, Oracle, Rejection, RunResult, Verdict, find, judge_all};
+pub use oracle::{
+    ORACLES, Oracle, Rejection, RunResult, Verdict, WALL, find, find_within, judge_all,
+};
 pub use recipe::{BATCH, Case, Fuzzer, GENERATOR_VERSION, Mode, Other, Recipe, System};
 pub use reduce::{Reduced, Reducer, keep};
 pub use rules::{FEATURES, SYSTEM_F, file, rust};

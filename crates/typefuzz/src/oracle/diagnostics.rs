@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::oracle::Rejection;
 
 /// The most that is kept of what was written about one program.
-const LONGEST: usize = 16 * 1024;
+pub(crate) const LONGEST: usize = 16 * 1024;
 
 /// Several programs in one file, each in a module of its own.
 pub(crate) struct Unit {

@@ -10,6 +10,7 @@ mod rustc;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use strait_toolchain::Launcher;
 
@@ -95,26 +96,39 @@ pub struct RunResult(pub(crate) Run);
 pub const ORACLES: [&str; 5] =
     ["rustc", "next-solver", "polonius-next", "polonius-legacy", "rust-analyzer"];
 
+/// How long an oracle may take for a hundred programs unless something else is said.
+pub const WALL: Duration = Duration::from_secs(60);
+
 /// Finds an oracle by name or by a path to a rustc.
 pub fn find(
     name: &str,
     launcher: &Launcher,
     stop: &Arc<AtomicBool>,
 ) -> Result<Box<dyn Oracle>, Error> {
+    find_within(name, launcher, stop, WALL)
+}
+
+/// The same; an oracle that takes longer than `wall` for a batch hangs.
+pub fn find_within(
+    name: &str,
+    launcher: &Launcher,
+    stop: &Arc<AtomicBool>,
+    wall: Duration,
+) -> Result<Box<dyn Oracle>, Error> {
     let flags: &[&str] = match name {
         "rustc" => &[],
         "next-solver" => &["-Znext-solver=globally"],
         "polonius-next" => &["-Zpolonius=next"],
         "polonius-legacy" => &["-Zpolonius=legacy"],
-        "rust-analyzer" => return rust_analyzer::find(launcher, stop),
+        "rust-analyzer" => return rust_analyzer::find(launcher, stop, wall),
         _ => {
             let (path, flags) = name.split_once(':').unwrap_or((name, ""));
             if !path.contains('/') {
                 return Err(Error::NoOracle { name: name.to_owned(), known: ORACLES.join(", ") });
             }
             let flags: Vec<&str> = flags.split(',').filter(|flag| !flag.is_empty()).collect();
-            return rustc::at(name, path.as_ref(), &flags, launcher, stop);
+            return rustc::at(name, path.as_ref(), &flags, launcher, stop, wall);
         }
     };
-    rustc::installed(name, flags, launcher, stop)
+    rustc::installed(name, flags, launcher, stop, wall)
 }

@@ -11,19 +11,28 @@ use crate::error::Error;
 use crate::oracle::diagnostics::Unit;
 use crate::oracle::{Oracle, Rejection, Run, RunResult};
 
-const WALL: Duration = Duration::from_secs(240);
+/// It reads the standard library before anything else, which takes it longer than rustc takes for all
+/// programs.
+const SLOWER: u32 = 4;
+/// The time for questions that are no programs.
+const QUICK: Duration = Duration::from_secs(60);
 const KEEP: usize = 16 << 20;
 
 struct RustAnalyzer {
     version: String,
     launcher: Launcher,
     stop: Arc<AtomicBool>,
+    wall: Duration,
 }
 
 /// rust-analyzer in PATH.
-pub(super) fn find(launcher: &Launcher, stop: &Arc<AtomicBool>) -> Result<Box<dyn Oracle>, Error> {
+pub(super) fn find(
+    launcher: &Launcher,
+    stop: &Arc<AtomicBool>,
+    wall: Duration,
+) -> Result<Box<dyn Oracle>, Error> {
     let unusable = |why: String| Error::Unusable { name: "rust-analyzer".to_owned(), why };
-    let spec = Spec::new("rust-analyzer").arguments(["--version"]).wall(WALL);
+    let spec = Spec::new("rust-analyzer").arguments(["--version"]).wall(QUICK);
     let shown = run(launcher, &spec).map_err(|error| unusable(error.to_string()))?;
     if !shown.end.is_success() {
         let hint = "add it with `rustup component add rust-analyzer rust-src`";
@@ -33,7 +42,7 @@ pub(super) fn find(launcher: &Launcher, stop: &Arc<AtomicBool>) -> Result<Box<dy
         )));
     }
     let version = shown.stdout.text().split_whitespace().nth(1).unwrap_or("unknown").to_owned();
-    Ok(Box::new(RustAnalyzer { version, launcher: launcher.clone(), stop: Arc::clone(stop) }))
+    Ok(Box::new(RustAnalyzer { version, launcher: launcher.clone(), stop: Arc::clone(stop), wall }))
 }
 
 impl Oracle for RustAnalyzer {
@@ -60,7 +69,7 @@ impl Oracle for RustAnalyzer {
         let spec = Spec::new("rust-analyzer")
             .arguments(["diagnostics", "."])
             .directory(folder.path())
-            .wall(WALL)
+            .wall(self.wall * SLOWER)
             .keep(KEEP)
             .cancel(Arc::clone(&self.stop));
         let finished = run(&self.launcher, &spec)?;

@@ -5,19 +5,20 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use strait_toolchain::{End, Finished, Launcher, Limits, Spec, run};
+use strait_toolchain::{Captured, End, Finished, Launcher, Limits, Spec, run};
 
 use crate::error::Error;
-use crate::oracle::diagnostics::{Told, Unit};
+use crate::oracle::diagnostics::{LONGEST, Told, Unit};
 use crate::oracle::{Oracle, Run, RunResult};
+use crate::recipe::BATCH;
 
-/// A compiler that takes longer for a batch hangs.
-const WALL: Duration = Duration::from_secs(180);
-const CPU: Duration = Duration::from_secs(90);
+/// The time for questions that are no programs.
+const QUICK: Duration = Duration::from_secs(60);
 const MEMORY: u64 = 6 << 30;
 const LARGEST_FILE: u64 = 64 << 20;
-/// The most that is kept of the beginning and of the end of the messages.
-const KEEP: usize = 48 << 20;
+/// The most that is kept of the beginning and of the end of the messages. Who writes more than both
+/// does not come to an end, as far as anybody who waits for it is concerned.
+const KEEP: usize = 24 << 20;
 const FILE: &str = "programs.rs";
 
 struct Rustc {
@@ -30,6 +31,8 @@ struct Rustc {
     /// Unstable flags are for tests of the compiler, which this is.
     unstable: bool,
     is_old: bool,
+    /// A compiler that takes longer for [`BATCH`] programs hangs.
+    wall: Duration,
 }
 
 /// The rustc in PATH, or the one behind it if that is rustup's.
@@ -38,14 +41,15 @@ pub(super) fn installed(
     flags: &[&str],
     launcher: &Launcher,
     stop: &Arc<AtomicBool>,
+    wall: Duration,
 ) -> Result<Box<dyn Oracle>, Error> {
-    let shown = run(launcher, &Spec::new("rustc").arguments(["--print", "sysroot"]).wall(WALL));
+    let shown = run(launcher, &Spec::new("rustc").arguments(["--print", "sysroot"]).wall(QUICK));
     let unusable = |why: String| Error::Unusable { name: name.to_owned(), why };
     let shown = shown.map_err(|error| unusable(error.to_string()))?;
     let sysroot = PathBuf::from(shown.stdout.text().trim());
     let direct = sysroot.join("bin").join("rustc");
     let program = if direct.is_file() { direct } else { PathBuf::from("rustc") };
-    at(name, &program, flags, launcher, stop)
+    at(name, &program, flags, launcher, stop, wall)
 }
 
 /// A rustc by its path.
@@ -55,9 +59,10 @@ pub(super) fn at(
     flags: &[&str],
     launcher: &Launcher,
     stop: &Arc<AtomicBool>,
+    wall: Duration,
 ) -> Result<Box<dyn Oracle>, Error> {
     let unusable = |why: String| Error::Unusable { name: name.to_owned(), why };
-    let spec = Spec::new(program).arguments(["--version"]).wall(WALL);
+    let spec = Spec::new(program).arguments(["--version"]).wall(QUICK);
     let shown = run(launcher, &spec).map_err(|error| unusable(error.to_string()))?;
     let text = shown.stdout.text();
     let version = text.split_whitespace().nth(1).unwrap_or_default().to_owned();
@@ -74,12 +79,23 @@ pub(super) fn at(
         stop: Arc::clone(stop),
         is_old: minor.is_some_and(|minor| minor < 56),
         version,
+        wall,
     };
-    // Flags that this compiler does not know would look like rejected programs.
+    // Flags that this compiler does not know would look like rejected programs, and one that fails at
+    // nothing would fail at everything.
     let checked = oracle.run(&["pub fn f() {}"])?.0;
     match checked.astray.map(|rejection| rejection.message).or(checked.crashed.map(|end| end.0)) {
         Some(why) => Err(unusable(why)),
         None => Ok(Box::new(oracle)),
+    }
+}
+
+impl Rustc {
+    /// A part of a batch gets a part of the time, so that who hangs at one program is found among a
+    /// hundred before long.
+    fn wall_for(&self, programs: usize) -> Duration {
+        let part = (programs as f64 / BATCH as f64).clamp(0.25, 1.0);
+        self.wall.mul_f64(part)
     }
 }
 
@@ -97,6 +113,7 @@ impl Oracle for Rustc {
         let folder = tempfile::tempdir().map_err(Error::file(&std::env::temp_dir()))?;
         let path = folder.path().join(FILE);
         std::fs::write(&path, &unit.text).map_err(Error::file(&path))?;
+        let wall = self.wall_for(programs.len());
         let edition = if self.is_old { "2018" } else { "2021" };
         let mut spec = Spec::new(&self.program)
             .arguments([FILE, "--emit=metadata", "--crate-type=lib", "--edition", edition])
@@ -104,11 +121,11 @@ impl Oracle for Rustc {
             .arguments(&self.flags)
             .directory(folder.path())
             .limits(Limits {
-                cpu: Some(CPU),
+                cpu: Some(wall),
                 address_space: Some(MEMORY),
                 file_size: Some(LARGEST_FILE),
             })
-            .wall(WALL)
+            .wall(wall)
             .keep(KEEP)
             .cancel(Arc::clone(&self.stop))
             .without_variable("RUSTFLAGS")
@@ -126,16 +143,17 @@ impl Oracle for Rustc {
 fn read(unit: &Unit, finished: &Finished) -> Run {
     let output = finished.stderr.text();
     let told = Told::read(unit, FILE, &output);
-    let last = || finished.stderr.last_lines(60);
+    let last = || {
+        let lines = finished.stderr.last_lines(60);
+        let end = lines.len().saturating_sub(LONGEST);
+        lines[lines.ceil_char_boundary(end)..].to_owned()
+    };
     let crashed = match (&finished.end, told.internal) {
         (End::Stopped, _) => None,
-        (_, Some(message)) => Some((format!("internal error: {message}"), last())),
-        (End::Exited(0 | 1), None) => None,
-        // 101 is a panic of the compiler.
-        (End::Exited(code), None) => Some((panic_line(&output, *code), last())),
-        (End::Signalled(signal), None) => Some((signal.clone(), last())),
-        (End::TimedOut, None) => Some(("hangs".to_owned(), last())),
+        (_, Some(message)) => Some(format!("internal error: {message}")),
+        (end, None) => misdeed(end, &finished.stderr, &output),
     };
+    let crashed = crashed.map(|how| (how, last()));
     let silent = finished.end == End::Exited(1)
         && told.astray.is_none()
         && told.about.iter().all(Option::is_none);
@@ -148,6 +166,29 @@ fn read(unit: &Unit, finished: &Finished) -> Run {
         })
     });
     Run { told: told.about, astray, crashed, stopped: finished.end == End::Stopped }
+}
+
+/// What a compiler did besides accepting and rejecting, if anything.
+fn misdeed(end: &End, messages: &Captured, output: &str) -> Option<String> {
+    let megabytes = |bytes: u64| bytes >> 20;
+    let how = match end {
+        _ if messages.left_out > 0 => {
+            format!("writes more than {} MiB of messages", megabytes(2 * KEEP as u64))
+        }
+        End::Exited(0 | 1) | End::Stopped => return None,
+        End::TimedOut => "hangs".to_owned(),
+        End::Signalled(signal) => match signal.as_str() {
+            "SIGXCPU" => "hangs".to_owned(),
+            "SIGXFSZ" => format!("writes a file of more than {} MiB", megabytes(LARGEST_FILE)),
+            _ if output.contains("memory allocation of ") => {
+                format!("needs more than {} GiB of memory", megabytes(MEMORY) >> 10)
+            }
+            signal => signal.to_owned(),
+        },
+        // 101 is a panic of the compiler.
+        End::Exited(code) => panic_line(output, *code),
+    };
+    Some(how)
 }
 
 /// Where the compiler panicked, or its exit code.
