@@ -1,6 +1,7 @@
 //! The index: one SQLite file with what was executed and what was found. This file knows the
 //! tables; [`crate::Store`] knows when to write them.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -299,6 +300,14 @@ impl Index {
             })
         })?;
         Ok(known.into_iter().next())
+    }
+
+    /// Findings that programs of a campaign's seed have shown.
+    pub(crate) fn shown_by(&self, campaign: CampaignId) -> Result<BTreeSet<String>, Error> {
+        let question = "SELECT DISTINCT finding FROM occurrences
+            WHERE seed = (SELECT seed FROM campaigns WHERE id = ?1)";
+        let shown = self.rows(question, [campaign.0], |row| row.get(0))?;
+        Ok(shown.into_iter().collect())
     }
 
     /// Number, seed and active time of each campaign.

@@ -1,6 +1,6 @@
 //! The store of a campaign: the one way in. What was executed and what it found go in together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Write as _};
 use std::ops::Range;
@@ -104,6 +104,10 @@ pub struct Store {
     root: PathBuf,
     index: Index,
     findings: BTreeMap<String, Finding>,
+    /// Those that were there when it was opened.
+    known_before: BTreeSet<String>,
+    /// Those that were shown since, new or not.
+    shown: BTreeSet<String>,
     /// When each campaign was taken up, and how long it had run before.
     taken_up: BTreeMap<CampaignId, (Instant, Duration)>,
     recovery: Recovery,
@@ -125,6 +129,8 @@ impl Store {
         Ok(Store {
             root: root.to_owned(),
             index,
+            known_before: findings.keys().cloned().collect(),
+            shown: BTreeSet::new(),
             findings,
             taken_up: BTreeMap::new(),
             recovery,
@@ -185,6 +191,21 @@ impl Store {
         self.findings.values()
     }
 
+    /// Findings that were there when the store was opened.
+    pub(crate) fn known_before(&self) -> &BTreeSet<String> {
+        &self.known_before
+    }
+
+    /// Findings that were shown since the store was opened, new or not.
+    pub(crate) fn shown(&self) -> &BTreeSet<String> {
+        &self.shown
+    }
+
+    /// Findings that programs of a campaign's seed have shown, whenever that was.
+    pub(crate) fn shown_by(&self, campaign: CampaignId) -> Result<BTreeSet<String>, Error> {
+        self.index.shown_by(campaign)
+    }
+
     /// The directory of a finding.
     pub fn directory(&self, id: &str) -> PathBuf {
         self.root.join(FINDINGS).join(id)
@@ -215,6 +236,7 @@ impl Store {
             let new = fresh.iter().any(|finding| finding.id == id);
             recorded.push(Recorded { directory: self.directory(&id), id, new, count });
         }
+        self.shown.extend(touched.keys().cloned());
         for (id, finding) in touched {
             // Every time would be slow for a fault that shows all the time. If it fails, the index has
             // the count, and the directory gets it when the store is closed or opened again.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use strait_findings::{Discovery, Recorded, Recovery, Store, report};
+use strait_findings::{Discovery, Finding, Harvest, Recorded, Recovery, Store, report};
 use strait_fuzz::{
     Begun, Bounds, Campaign, Counters, Error, Lane, Lanes, Request, begin, check_targets, job,
 };
@@ -87,6 +87,7 @@ impl FuzzArgs {
         let mut store = Store::open(&self.out)?;
         tell_recovery(ui, store.recovery());
         let begun = begin(&mut store, &self.out, &self.request(), some_seed())?;
+        let resumed = self.resume.then_some(begun.id);
         let mut lanes =
             Lanes::new(&launcher, Arc::clone(&stop)).with_flix_jar(self.flix_jar.clone());
         let fuzzed = match begun.targets.as_slice() {
@@ -108,7 +109,7 @@ impl FuzzArgs {
             lanes: &fuzzed,
             unbuilt: &lanes.unbuilt,
             totals: store.totals(begun.id)?,
-            findings: store.findings().cloned().collect(),
+            harvest: store.harvest(resumed, &|_| true)?,
             counters: &counters,
             seconds,
         };
@@ -126,7 +127,7 @@ impl FuzzArgs {
                 "stopped before the end; `strait fuzz --resume --out {folder}` goes on"
             ));
         }
-        match (summary.findings.is_empty(), lanes.missing.first()) {
+        match (summary.harvest.found.is_empty(), lanes.missing.first()) {
             (false, _) => Ok(Status::Found),
             (true, None) => Ok(Status::Clean),
             (true, Some((target, _))) => bail!("{target} could not be fuzzed, see above"),
@@ -172,7 +173,10 @@ impl FuzzArgs {
                 .count
                 .map(|count| begun.shard.size(count).saturating_mul(lanes.len() as u64)),
             done,
-            known: store.findings().count() as u64,
+            known: match self.resume {
+                true => store.harvest(Some(begun.id), &|_| true)?.found.len() as u64,
+                false => 0,
+            },
             started: Instant::now(),
         };
         let progress = Progress::of(ui, Box::new(telling), stop);
@@ -249,6 +253,26 @@ pub fn write_report(folder: &Path) -> anyhow::Result<PathBuf> {
     let path = folder.join(REPORT);
     std::fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(path)
+}
+
+/// What the folder holds besides, in words.
+pub fn tell_earlier(ui: &Ui, harvest: &Harvest) {
+    match harvest.earlier {
+        0 => {}
+        1 => ui.note("1 fault known from before did not show this time"),
+        earlier => {
+            ui.note(format!("{earlier} faults known from before did not show this time"));
+        }
+    }
+}
+
+/// How often a fault was shown, and whether it is news.
+pub fn how_often(finding: &Finding, harvest: &Harvest) -> String {
+    let known = if harvest.is_known(finding) { ", known from before" } else { "" };
+    match finding.count {
+        1 => format!("by 1 program{known}"),
+        count => format!("by {} programs{known}", grouped(count)),
+    }
 }
 
 /// What an earlier run had left in disorder.

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use strait_findings::{FINDINGS, Finding, Kind, Total};
+use strait_findings::{FINDINGS, Finding, Harvest, Kind, Total};
 use strait_fuzz::{Counters, Lane};
 
+use crate::commands::fuzz::{how_often, tell_earlier};
 use crate::progress::duration;
 use crate::ui::{Paint, Ui, grouped};
 
@@ -19,7 +20,7 @@ pub struct Summary<'a> {
     pub lanes: &'a [Lane],
     pub unbuilt: &'a [(String, String)],
     pub totals: Vec<Total>,
-    pub findings: Vec<Finding>,
+    pub harvest: Harvest,
     pub counters: &'a Counters,
     pub seconds: f64,
 }
@@ -27,7 +28,7 @@ pub struct Summary<'a> {
 impl Summary<'_> {
     /// The JSON document. Counts are those of the whole campaign, resumed sessions included.
     pub fn document(&self) -> Value {
-        let findings = self.findings.iter().map(|finding| {
+        let findings = self.harvest.found.iter().map(|finding| {
             json!({
                 "id": finding.id,
                 "kind": finding.kind.as_str(),
@@ -37,6 +38,7 @@ impl Summary<'_> {
                 "index": finding.index,
                 "title": finding.title,
                 "count": finding.count,
+                "known": self.harvest.is_known(finding),
                 "dir": self.folder.join(FINDINGS).join(&finding.id),
             })
         });
@@ -60,6 +62,7 @@ impl Summary<'_> {
             "targets": targets.collect::<Vec<Value>>(),
             "unbuilt": self.unbuilt.iter().map(|(name, why)| json!({ "version": name, "why": why })).collect::<Vec<Value>>(),
             "findings": findings.collect::<Vec<Value>>(),
+            "earlier": self.harvest.earlier,
         })
     }
 
@@ -93,17 +96,18 @@ impl Summary<'_> {
         ui.line("")?;
         self.table(ui)?;
         ui.line("")?;
-        match self.findings.len() {
+        match self.harvest.found.len() {
             0 => ui.line(ui.paint(Paint::Green, "Nothing was found."))?,
             1 => ui.line(ui.paint(Paint::Red, "1 fault was found:"))?,
             many => ui.line(ui.paint(Paint::Red, format!("{many} faults were found:")))?,
         }
-        for finding in self.findings.iter().take(SHOWN) {
+        for finding in self.harvest.found.iter().take(SHOWN) {
             self.finding(ui, finding)?;
         }
-        if self.findings.len() > SHOWN {
-            ui.line(format!("  and {} more, in the report", self.findings.len() - SHOWN))?;
+        if self.harvest.found.len() > SHOWN {
+            ui.line(format!("  and {} more, in the report", self.harvest.found.len() - SHOWN))?;
         }
+        tell_earlier(ui, &self.harvest);
         self.remarks(ui);
         if let Some(page) = page {
             ui.line(format!("Report: {}", page.display()))?;
@@ -112,10 +116,7 @@ impl Summary<'_> {
     }
 
     fn finding(&self, ui: &Ui, finding: &Finding) -> anyhow::Result<()> {
-        let often = match finding.count {
-            1 => "by 1 program".to_owned(),
-            count => format!("by {} programs", grouped(count)),
-        };
+        let often = how_often(finding, &self.harvest);
         let kind = ui.paint(Paint::Red, format!("{:<13}", finding.kind.as_str()));
         ui.line(format!("  {kind} {} ({} {often})", finding.title, finding.version))?;
         let place = self.folder.join(FINDINGS).join(&finding.id);
@@ -124,7 +125,8 @@ impl Summary<'_> {
 
     /// One row a version, one column a kind that was found.
     fn table(&self, ui: &Ui) -> anyhow::Result<()> {
-        let mut kinds: Vec<&Kind> = self.findings.iter().map(|finding| &finding.kind).collect();
+        let mut kinds: Vec<&Kind> =
+            self.harvest.found.iter().map(|finding| &finding.kind).collect();
         kinds.sort();
         kinds.dedup();
         let names: Vec<String> = self.lanes.iter().map(Lane::name).collect();
@@ -157,7 +159,7 @@ impl Summary<'_> {
     }
 
     fn cell(&self, ui: &Ui, lane: &Lane, kind: &Kind) -> String {
-        let alike = self.findings.iter().filter(|finding| {
+        let alike = self.harvest.found.iter().filter(|finding| {
             finding.target == lane.target
                 && finding.version == lane.version
                 && finding.kind == *kind

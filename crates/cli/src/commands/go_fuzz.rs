@@ -112,11 +112,11 @@ impl GoFuzzArgs {
         let package = |finding: &strait_findings::Finding| {
             prepared.subjects.iter().any(|one| one.bench.package.path == finding.target)
         };
-        let findings = store.findings().filter(|finding| package(finding)).cloned().collect();
+        let harvest = store.harvest(None, &package)?;
         let summary = Summary {
             folder: &self.out,
             seed,
-            findings,
+            harvest,
             counters: &counters,
             ended: &ended,
             problems: &prepared.problems,
@@ -126,7 +126,7 @@ impl GoFuzzArgs {
         store.close()?;
         write_report(&self.out)?;
         if let Some(path) = &self.sarif {
-            let document = go_sarif::document(&summary.findings, &self.out);
+            let document = go_sarif::document(&summary.harvest.found, &self.out);
             let text = serde_json::to_string_pretty(&document)?;
             std::fs::write(path, text)
                 .with_context(|| format!("cannot write {}", path.display()))?;
@@ -136,7 +136,7 @@ impl GoFuzzArgs {
         } else {
             summary.show(ui)?;
         }
-        Ok(if summary.findings.is_empty() { Status::Clean } else { Status::Found })
+        Ok(if summary.harvest.found.is_empty() { Status::Clean } else { Status::Found })
     }
 
     fn prepare(&self, ui: &Ui, stop: &Arc<AtomicBool>) -> anyhow::Result<Prepared> {

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use strait_findings::Finding;
+use strait_findings::{Finding, Harvest};
 use strait_reorder::{Counters, Ended, Problem};
 
+use crate::commands::fuzz::tell_earlier;
 use crate::commands::go_fuzz::place;
 use crate::progress::duration;
 use crate::ui::{Paint, Ui, grouped};
@@ -17,7 +18,7 @@ const SHOWN: usize = 50;
 pub struct Summary<'a> {
     pub folder: &'a Path,
     pub seed: u64,
-    pub findings: Vec<Finding>,
+    pub harvest: Harvest,
     pub counters: &'a Counters,
     pub ended: &'a Ended,
     pub problems: &'a [Problem],
@@ -29,7 +30,7 @@ impl Summary<'_> {
     /// The JSON document.
     pub fn document(&self) -> Value {
         let detail = |finding: &Finding, name: &str| finding.details.get(name).cloned();
-        let findings = self.findings.iter().map(|finding| {
+        let findings = self.harvest.found.iter().map(|finding| {
             json!({
                 "id": finding.id,
                 "kind": finding.kind.as_str(),
@@ -40,6 +41,7 @@ impl Summary<'_> {
                 "certain": detail(finding, "certain"),
                 "failed": finding.failed,
                 "runs": finding.runs,
+                "known": self.harvest.is_known(finding),
                 "dir": place(self.folder, &finding.id),
             })
         });
@@ -62,6 +64,7 @@ impl Summary<'_> {
             "seconds": self.seconds,
             "coverage": "sampled",
             "findings": findings.collect::<Vec<Value>>(),
+            "earlier": self.harvest.earlier,
             "sensitive": sensitive.collect::<Vec<Value>>(),
             "suspects": suspects.collect::<Vec<Value>>(),
             "failing": self.ended.failing,
@@ -85,15 +88,16 @@ impl Summary<'_> {
             self.seed
         ))?;
         self.remarks(ui);
-        match self.findings.len() {
+        match self.harvest.found.len() {
             0 => ui.line(ui.paint(Paint::Green, "Nothing was found."))?,
             1 => ui.line(ui.paint(Paint::Red, "1 bug was found:"))?,
             many => ui.line(ui.paint(Paint::Red, format!("{many} bugs were found:")))?,
         }
-        for finding in self.findings.iter().take(SHOWN) {
+        for finding in self.harvest.found.iter().take(SHOWN) {
             let kind = ui.paint(Paint::Red, format!("{:<9}", finding.kind.as_str()));
             let (failed, of) = (finding.failed, finding.runs);
-            ui.line(format!("  {kind} {}", finding.title))?;
+            let known = if self.harvest.is_known(finding) { " (known from before)" } else { "" };
+            ui.line(format!("  {kind} {}{known}", finding.title))?;
             let place = place(self.folder, &finding.id);
             ui.line(format!(
                 "  {:9} {failed} of {of} runs; strait go replay {}",
@@ -101,9 +105,10 @@ impl Summary<'_> {
                 place.display()
             ))?;
         }
-        if self.findings.len() > SHOWN {
-            ui.line(format!("  and {} more, in the report", self.findings.len() - SHOWN))?;
+        if self.harvest.found.len() > SHOWN {
+            ui.line(format!("  and {} more, in the report", self.harvest.found.len() - SHOWN))?;
         }
+        tell_earlier(ui, &self.harvest);
         Ok(())
     }
 

@@ -3,19 +3,19 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use strait_findings::{Discovery, Recorded, Store};
+use strait_findings::{Discovery, Finding, Recorded, Store};
 use strait_queue::{Outsourced, Shard};
 use strait_toolchain::Launcher;
 use strait_typefuzz::{
-    Campaign, Counters, FEATURES, Fuzzer, GENERATOR_VERSION, Known, Mode, Oracle, Recipe, find, job,
+    Begun, Campaign, Counters, Error, FEATURES, Fuzzer, Known, Mode, Oracle, Recipe, Request, WALL,
+    begin, find_within, job,
 };
 
-use crate::commands::fuzz::write_report;
+use crate::commands::fuzz::{cores, some_seed, write_report};
 use crate::commands::types_summary::Summary;
 use crate::commands::types_system::SystemRun;
 use crate::duration;
@@ -28,8 +28,6 @@ use crate::ui::{Paint, Status, Ui, grouped};
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
 /// Terms of a system that are printed if nothing is said about their number.
 const DEFAULT_TERMS: u64 = 20;
-/// Seeds that we choose are short enough to be typed.
-const SEEDS: u128 = 1_000_000_000;
 
 /// What is asked of the typechecker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -72,9 +70,9 @@ pub struct TypesArgs {
     /// types --list` shows
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     fuzzer: Vec<String>,
-    /// What is asked
-    #[arg(long, value_name = "MODE", default_value = "precision")]
-    mode: Asked,
+    /// What is asked [default: precision]
+    #[arg(long, value_name = "MODE")]
+    mode: Option<Asked>,
     /// Who is asked [default: rustc]
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     oracle: Vec<String>,
@@ -96,6 +94,12 @@ pub struct TypesArgs {
     /// Folder for what is found
     #[arg(long, value_name = "DIR", default_value = "strait-out")]
     out: PathBuf,
+    /// Go on with the campaign in that folder
+    #[arg(long, conflicts_with = "system")]
+    resume: bool,
+    /// How long a compiler may take for a hundred programs; if it takes longer, it hangs [default: 60s]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with = "system")]
+    timeout: Option<Duration>,
     /// Print the features and leave
     #[arg(long)]
     list: bool,
@@ -124,12 +128,11 @@ impl TypesArgs {
             return list(ui);
         }
         let stop = interrupt::flag_for(ui)?;
-        let seed = self.seed.unwrap_or_else(some_seed);
         if let Some(file) = &self.system {
             let run = SystemRun {
                 file,
-                mode: self.mode.mode(),
-                seed,
+                mode: self.mode().unwrap_or(Mode::Precision),
+                seed: self.seed.unwrap_or_else(some_seed),
                 count: self.count.unwrap_or(DEFAULT_TERMS),
                 size: self.size,
                 depth: self.depth,
@@ -141,44 +144,58 @@ impl TypesArgs {
             };
             return run.run(ui);
         }
-        self.campaign(ui, seed, &stop)
+        self.campaign(ui, &stop)
     }
 
-    fn campaign(&self, ui: &Ui, seed: u64, stop: &Arc<AtomicBool>) -> anyhow::Result<Status> {
+    fn mode(&self) -> Option<Mode> {
+        self.mode.map(Asked::mode)
+    }
+
+    fn request(&self) -> Request {
+        let default = (self.count.is_none() && !self.resume).then_some(DEFAULT_TIME);
+        Request {
+            mode: self.mode(),
+            fuzzer: self.fuzzer.clone(),
+            oracles: self.oracle.clone(),
+            seed: self.seed,
+            count: self.count,
+            time: self.time.or(default),
+            shard: self.shard,
+            resume: self.resume,
+        }
+    }
+
+    fn campaign(&self, ui: &Ui, stop: &Arc<AtomicBool>) -> anyhow::Result<Status> {
         let launcher = Launcher::this_program()?;
+        let request = self.request();
         // What is wrong with the command line is said before a folder is made for it.
-        let fuzzer = Fuzzer::named(&self.fuzzer)?;
-        let oracles = self.oracles(&launcher, stop)?;
-        let recipe = Recipe::new(seed, self.mode.mode(), fuzzer);
+        Fuzzer::named(&self.fuzzer)?;
+        let found = match self.resume {
+            false => Some(self.find(&request.asked(), &launcher, stop)?),
+            true if !self.out.exists() => {
+                return Err(Error::NothingToResume { folder: self.out.clone() }.into());
+            }
+            true => None,
+        };
         let link = self.queue.open()?;
         let mut store = Store::open(&self.out)?;
-        let names: Vec<&str> = oracles.iter().map(|oracle| oracle.name()).collect();
-        let mut settings = json!({
-            "types": { "mode": recipe.mode.name(), "fuzzer": self.fuzzer, "oracles": names },
-        });
-        let shard = self.shard.unwrap_or_default();
-        if !shard.is_whole() {
-            settings["shard"] = json!(shard.to_string());
-        }
-        let id = store.campaign(seed, GENERATOR_VERSION, &settings.to_string())?;
-        if !store.totals(id)?.is_empty() {
-            bail!(
-                "{} holds this campaign with seed {seed} already; choose another --seed or --out",
-                self.out.display()
-            );
-        }
-        let before: Vec<String> = store.findings().map(|finding| finding.id.clone()).collect();
+        let begun = begin(&mut store, &self.out, &request, some_seed())?;
+        let oracles = match found {
+            Some(oracles) => oracles,
+            None => self.find(&begun.oracles, &launcher, stop)?,
+        };
+        let recipe = Recipe::new(begun.seed, begun.mode, Fuzzer::named(&begun.fuzzer)?);
+        let Begun { id, seed, count, time, shard, .. } = begun;
+        let before: u64 = store.totals(id)?.iter().map(|total| total.programs).sum();
         let counters = Arc::new(Counters::default());
-        let default = self.count.is_none().then_some(DEFAULT_TIME);
-        let time = self.time.or(default);
         let started = Instant::now();
-        let all = self.count.map(|count| shard.size(count));
-        let telling = Told { counters: Arc::clone(&counters), time, all, started };
+        let all = count.map(|count| shard.size(count));
+        let telling = Told { counters: Arc::clone(&counters), time, all, done: before, started };
         let progress = Progress::of(ui, Box::new(telling), stop);
         let campaign = Campaign {
             recipe: &recipe,
             oracles: &oracles,
-            count: self.count,
+            count,
             deadline: time.map(|time| started + time),
             jobs: self.jobs.map_or_else(cores, usize::from),
             shard,
@@ -208,7 +225,7 @@ impl TypesArgs {
             mode: recipe.mode,
             oracles: &oracles,
             counters: &counters,
-            findings: store.findings().cloned().collect(),
+            harvest: store.harvest(self.resume.then_some(id), &is_ours)?,
             before,
             seconds: started.elapsed().as_secs_f64(),
             known: &known,
@@ -221,28 +238,30 @@ impl TypesArgs {
             summary.show(ui, page.as_deref())?;
         }
         ended?;
-        Ok(if summary.has_new() { Status::Found } else { Status::Clean })
+        if stop.load(Ordering::SeqCst) {
+            let folder = self.out.display();
+            ui.note(format!(
+                "stopped before the end; `strait types --resume --out {folder}` goes on"
+            ));
+        }
+        Ok(if summary.harvest.found.is_empty() { Status::Clean } else { Status::Found })
     }
 
-    fn oracles(
+    fn find(
         &self,
+        names: &[String],
         launcher: &Launcher,
         stop: &Arc<AtomicBool>,
     ) -> anyhow::Result<Vec<Box<dyn Oracle>>> {
-        let default = ["rustc".to_owned()];
-        let mut names: Vec<&String> = if self.oracle.is_empty() {
-            default.iter().collect()
-        } else {
-            self.oracle.iter().collect()
-        };
-        let mut known = Vec::new();
-        names.retain(|name| {
-            let new = !known.contains(*name);
-            known.push((*name).clone());
-            new
-        });
-        Ok(names.into_iter().map(|name| find(name, launcher, stop)).collect::<Result<_, _>>()?)
+        let wall = self.timeout.unwrap_or(WALL);
+        let found = names.iter().map(|name| find_within(name, launcher, stop, wall));
+        Ok(found.collect::<Result<_, _>>()?)
     }
+}
+
+/// A folder may hold what other commands have found.
+fn is_ours(finding: &Finding) -> bool {
+    finding.details.contains_key("types") || finding.target.starts_with("types ")
 }
 
 fn list(ui: &Ui) -> anyhow::Result<Status> {
@@ -270,6 +289,8 @@ struct Told {
     counters: Arc<Counters>,
     time: Option<Duration>,
     all: Option<u64>,
+    /// Programs of earlier sessions.
+    done: u64,
     started: Instant,
 }
 
@@ -280,7 +301,9 @@ impl Telling for Told {
                 let all = time.as_millis() as u64;
                 Some(((self.started.elapsed().as_millis() as u64).min(all), all))
             }
-            (None, Some(all)) => Some((self.counters.programs.load(Ordering::Relaxed), all)),
+            (None, Some(all)) => {
+                Some((self.done + self.counters.programs.load(Ordering::Relaxed), all))
+            }
             (None, None) => None,
         }
     }
@@ -298,14 +321,4 @@ impl Telling for Told {
             if findings == 1 { "finding" } else { "findings" },
         )
     }
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// A seed that differs from time to time.
-fn some_seed() -> u64 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    ((now.as_nanos() / 1_000) % SEEDS) as u64
 }

@@ -6,9 +6,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use strait_findings::{FINDINGS, Finding};
+use strait_findings::{FINDINGS, Harvest};
 use strait_typefuzz::{Counters, Known, Mode, Oracle};
 
+use crate::commands::fuzz::{how_often, tell_earlier};
 use crate::progress::duration;
 use crate::ui::{Paint, Ui, grouped};
 
@@ -22,29 +23,21 @@ pub struct Summary<'a> {
     pub mode: Mode,
     pub oracles: &'a [Box<dyn Oracle>],
     pub counters: &'a Counters,
-    pub findings: Vec<Finding>,
-    /// Findings that were in the folder before.
-    pub before: Vec<String>,
+    pub harvest: Harvest,
+    /// Programs of earlier sessions.
+    pub before: u64,
     pub seconds: f64,
     pub known: &'a Known,
 }
 
 impl Summary<'_> {
-    fn new_findings(&self) -> impl Iterator<Item = &Finding> {
-        let is_types = |finding: &&Finding| finding.details.contains_key("types");
-        self.findings.iter().filter(is_types).filter(|finding| !self.before.contains(&finding.id))
-    }
-
-    /// Was anything found that was not in the folder before?
-    pub fn has_new(&self) -> bool {
-        self.new_findings().next().is_some()
-    }
-
     /// For scripts.
     pub fn document(&self) -> Value {
         let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         let findings: Vec<Value> = self
-            .new_findings()
+            .harvest
+            .found
+            .iter()
             .map(|finding| {
                 let types = &finding.details["types"];
                 json!({
@@ -56,12 +49,14 @@ impl Summary<'_> {
                     "seed": finding.seed,
                     "index": finding.index,
                     "count": finding.count,
+                    "known": self.harvest.is_known(finding),
                     "dir": self.folder.join(FINDINGS).join(&finding.id),
                 })
             })
             .collect();
         json!({
             "programs": count(&self.counters.programs),
+            "programs_before": self.before,
             "accepted": count(&self.counters.accepted),
             "skipped": count(&self.counters.skipped),
             "seconds": self.seconds,
@@ -71,6 +66,7 @@ impl Summary<'_> {
             "oracles": self.oracles.iter().map(|oracle| json!({ "name": oracle.name(), "version": oracle.version() })).collect::<Vec<_>>(),
             "known": *self.counters.known.lock().unwrap_or_else(PoisonError::into_inner),
             "findings": findings,
+            "earlier": self.harvest.earlier,
         })
     }
 
@@ -87,6 +83,9 @@ impl Summary<'_> {
             self.mode.name(),
             self.seed
         ))?;
+        if self.before > 0 {
+            ui.line(format!("{} more in earlier sessions", grouped(self.before)))?;
+        }
         let names: Vec<String> = self
             .oracles
             .iter()
@@ -106,17 +105,14 @@ impl Summary<'_> {
                 grouped(*count)
             ))?;
         }
-        let found: Vec<&Finding> = self.new_findings().collect();
+        let found = &self.harvest.found;
         match found.len() {
             0 => ui.line(ui.paint(Paint::Green, "Nothing was found."))?,
             1 => ui.line(ui.paint(Paint::Red, "1 fault was found:"))?,
             many => ui.line(ui.paint(Paint::Red, format!("{many} faults were found:")))?,
         }
         for finding in found.iter().take(SHOWN) {
-            let often = match finding.count {
-                1 => "by 1 program".to_owned(),
-                count => format!("by {} programs", grouped(count)),
-            };
+            let often = how_often(finding, &self.harvest);
             let kind = ui.paint(Paint::Red, format!("{:<13}", finding.kind.as_str()));
             ui.line(format!("  {kind} {} ({often})", finding.title))?;
             let place = self.folder.join(FINDINGS).join(&finding.id);
@@ -125,6 +121,7 @@ impl Summary<'_> {
         if found.len() > SHOWN {
             ui.line(format!("  and {} more, in the report", found.len() - SHOWN))?;
         }
+        tell_earlier(ui, &self.harvest);
         if let Some(page) = page {
             ui.line(format!("Report: {}", page.display()))?;
         }
