@@ -26,18 +26,31 @@ impl Harvest {
     }
 }
 
+/// A campaign that is taken up: what its earlier sessions have found is its own.
+#[derive(Clone, Copy)]
+pub struct Resumed<'a> {
+    /// The campaign.
+    pub id: CampaignId,
+    /// Could it have found this? Another one in the same folder may have the same seed.
+    pub could_find: &'a dyn Fn(&Finding) -> bool,
+}
+
 impl Store {
-    /// What was found since the store was opened, among those findings that matter. For a campaign
-    /// that is taken up, what its earlier sessions have found is its own as well.
+    /// What was found since the store was opened, or by earlier sessions of the same campaign, among
+    /// those findings that matter.
     pub fn harvest(
         &self,
-        resumed: Option<CampaignId>,
+        resumed: Option<Resumed<'_>>,
         matters: &dyn Fn(&Finding) -> bool,
     ) -> Result<Harvest, Error> {
-        let own = resumed.map(|id| self.shown_by(id)).transpose()?.unwrap_or_default();
+        let own = match resumed {
+            Some(Resumed { id, .. }) => self.shown_by(id)?,
+            None => BTreeSet::new(),
+        };
+        let could = |finding| resumed.is_some_and(|resumed| (resumed.could_find)(finding));
         let mut harvest = Harvest::default();
         for finding in self.findings().filter(|finding| matters(finding)) {
-            let is_own = own.contains(&finding.id);
+            let is_own = own.contains(&finding.id) && could(finding);
             if is_own || self.shown().contains(&finding.id) {
                 if !is_own && self.known_before().contains(&finding.id) {
                     harvest.again.insert(finding.id.clone());
@@ -67,6 +80,7 @@ mod tests {
     }
 
     fn counts(store: &Store, resumed: Option<CampaignId>) -> (usize, usize, usize) {
+        let resumed = resumed.map(|id| Resumed { id, could_find: &|_| true });
         let harvest = store.harvest(resumed, &|_| true).expect("a harvest");
         (harvest.found.len(), harvest.again.len(), harvest.earlier)
     }
@@ -90,6 +104,9 @@ mod tests {
         // Taken up, the first one has found what it had found, wherever it is now.
         let mut store = open();
         assert_eq!(counts(&store, Some(first)), (2, 0, 1));
+        let elsewhere = Some(Resumed { id: first, could_find: &|_| false });
+        let harvest = store.harvest(elsewhere, &|_| true).expect("a harvest");
+        assert_eq!((harvest.found.len(), harvest.earlier), (0, 3));
         shown(&mut store, 1, &["three"]);
         assert_eq!(counts(&store, Some(first)), (3, 0, 0));
     }

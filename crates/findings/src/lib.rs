@@ -19,7 +19,7 @@ mod text;
 pub use directory::{FINDINGS, attach, read};
 pub use error::Error;
 pub use group::{fault, normalise};
-pub use harvest::Harvest;
+pub use harvest::{Harvest, Resumed};
 pub use index::{CampaignId, INDEX, Known, Total};
 pub use kind::Kind;
 pub use merge::Merged;

@@ -299,8 +299,9 @@ impl Campaign<'_> {
     ) -> Result<Vec<Discovery>, Error> {
         let Table { known, seen, .. } = table;
         let names: Vec<&str> = self.oracles.iter().map(|oracle| oracle.name()).collect();
-        let ill_typed = !case.violations.is_empty();
-        let judgement = judge(&names, ill_typed, verdicts, known);
+        let violations: Vec<&str> =
+            case.violations.iter().map(|violation| violation.label.as_str()).collect();
+        let judgement = judge(&names, &violations, verdicts, known);
         for (class, count) in judgement.known {
             Counters::note_known(counts, &class, count);
         }
@@ -319,7 +320,7 @@ impl Campaign<'_> {
             // A batch is not the same as a program alone.
             let again = self.verdicts(system, std::slice::from_ref(case))?;
             let Some(again) = again.first() else { continue };
-            let confirmed = judge(&names, ill_typed, again, known);
+            let confirmed = judge(&names, &violations, again, known);
             let same = confirmed
                 .faults
                 .iter()

@@ -110,9 +110,9 @@ impl Exhibit {
             }
         }
         let names: Vec<&str> = self.oracles.iter().map(|oracle| oracle.name()).collect();
-        let ill_typed = !self.details.violations.is_empty();
+        let violations: Vec<&str> = self.details.violations.iter().map(String::as_str).collect();
         let shown = verdicts.iter().map(|verdicts| {
-            let faults = judge(&names, ill_typed, verdicts, &self.known).faults;
+            let faults = judge(&names, &violations, verdicts, &self.known).faults;
             faults.into_iter().find(|fault| self.is_same(fault))
         });
         Ok(shown.collect())

@@ -43,16 +43,17 @@ pub struct Judgement {
     pub known: BTreeMap<String, u64>,
 }
 
-/// Compares what was said about a case.
-pub fn judge(names: &[&str], ill_typed: bool, verdicts: &Verdicts, known: &Known) -> Judgement {
+/// Compares what was said about a case whose programs violate these premises; if there are none, they
+/// are well typed.
+pub fn judge(names: &[&str], violations: &[&str], verdicts: &Verdicts, known: &Known) -> Judgement {
     let mut judgement = Judgement::default();
     let unknown = |verdict: &Verdict| *verdict == Verdict::Unknown;
     if verdicts.first.iter().chain(&verdicts.second).any(unknown) {
         return judgement;
     }
-    judgement.program(names, ill_typed, &verdicts.first, false, known);
+    judgement.program(names, violations, &verdicts.first, false, known);
     if !verdicts.second.is_empty() {
-        judgement.program(names, ill_typed, &verdicts.second, true, known);
+        judgement.program(names, violations, &verdicts.second, true, known);
         judgement.pair(names, verdicts);
     }
     judgement
@@ -63,7 +64,7 @@ impl Judgement {
     fn program(
         &mut self,
         names: &[&str],
-        ill_typed: bool,
+        violations: &[&str],
         verdicts: &[Verdict],
         second: bool,
         known: &Known,
@@ -94,13 +95,13 @@ impl Judgement {
             // One oracle that accepts is enough to disagree with; a known difference with one of
             // them explains nothing about the others.
             for accepts in &accepting {
-                match known.class(accepts, rejects, why) {
+                match known.class(accepts, rejects, why, violations) {
                     Some(class) => *self.known.entry(class.name.clone()).or_default() += 1,
                     None => self.push(Kind::DISAGREEMENT, accepts, rejects, second, why),
                 }
             }
         }
-        match (accepting.first(), rejecting.first(), ill_typed) {
+        match (accepting.first(), rejecting.first(), !violations.is_empty()) {
             (None, Some((rejects, why)), false) if !second => {
                 self.push(Kind::PRECISION, RULES, rejects, second, why);
             }
@@ -156,7 +157,8 @@ mod tests {
     fn kinds(ill_typed: bool, first: &[Verdict], second: &[Verdict]) -> Vec<String> {
         let verdicts = Verdicts { first: first.to_vec(), second: second.to_vec() };
         let known = Known::built_in().expect("known.toml is read");
-        let judgement = judge(&["rustc", "next-solver"], ill_typed, &verdicts, &known);
+        let violations: &[&str] = if ill_typed { &["bound"] } else { &[] };
+        let judgement = judge(&["rustc", "next-solver"], violations, &verdicts, &known);
         let told = |fault: &Fault| format!("{} {}-{}", fault.kind, fault.accepts, fault.rejects);
         judgement.faults.iter().map(told).collect()
     }

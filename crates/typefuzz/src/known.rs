@@ -15,6 +15,10 @@ pub struct Class {
     accepts: String,
     rejects: String,
     codes: Vec<String>,
+    #[serde(default)]
+    messages: Vec<String>,
+    #[serde(default)]
+    violations: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -41,14 +45,31 @@ impl Known {
         self.classes.iter().find(|class| class.name == name).map_or("", |class| &class.reason)
     }
 
-    /// The class of a difference: who accepts, who rejects, and why.
-    pub fn class(&self, accepts: &str, rejects: &str, why: &Rejection) -> Option<&Class> {
+    /// The class of a difference: who accepts, who rejects, why, and which premises the program
+    /// violates.
+    pub fn class(
+        &self,
+        accepts: &str,
+        rejects: &str,
+        why: &Rejection,
+        violations: &[&str],
+    ) -> Option<&Class> {
         self.classes.iter().find(|class| {
             is_like(accepts, &class.accepts)
                 && is_like(rejects, &class.rejects)
-                && !why.codes.is_empty()
-                && why.codes.iter().all(|code| class.codes.contains(code))
+                && class.explains(why)
+                && (class.violations.is_empty()
+                    || violations.iter().any(|one| class.violations.iter().any(|two| one == two)))
         })
+    }
+}
+
+impl Class {
+    fn explains(&self, why: &Rejection) -> bool {
+        match why.codes.as_slice() {
+            [] => self.messages.iter().any(|message| why.message.starts_with(message)),
+            codes => codes.iter().all(|code| self.codes.contains(code)),
+        }
     }
 }
 
@@ -71,11 +92,18 @@ mod tests {
             ..Rejection::default()
         };
         let name = |accepts, rejects, codes: &[&str]| {
-            known.class(accepts, rejects, &why(codes)).map(|class| class.name.as_str())
+            known.class(accepts, rejects, &why(codes), &[]).map(|class| class.name.as_str())
         };
         assert_eq!(name("polonius-next", "rustc", &["E0499"]), Some("polonius"));
         assert_eq!(name("polonius-next", "rustc", &["E0499", "E0308"]), None);
         assert_eq!(name("rustc", "polonius-next", &["E0499"]), None);
         assert_eq!(name("polonius-next", "rustc", &[]), None);
+        let lives = Rejection { message: "lifetime may not live long enough".into(), ..why(&[]) };
+        let class = known.class("rust-analyzer", "rustc", &lives, &["returned"]);
+        assert_eq!(class.map(|class| class.name.as_str()), Some("rust-analyzer-borrows"));
+        let at_impl =
+            |violations| known.class("rust-analyzer", "rustc", &why(&["E0277"]), violations);
+        assert!(at_impl(&["supertrait"]).is_some());
+        assert_eq!(at_impl(&["bound"]), None);
     }
 }

@@ -99,6 +99,26 @@ fn a_closure_behind_fn_does_not_change_its_captures() {
     assert!(!accepted(&borrowed("borrow_mut", 3)));
 }
 
+/// A reference to a temporary stands where it is used, and is no value that a function could return.
+#[test]
+fn a_reference_to_a_temporary_is_made_in_its_place() {
+    let program = goal(
+        &["core", "closures"],
+        "start passed(Es) shows Es.
+         passed(Es) :-
+             exprs(ctx([], [], []), [], [t(ref(tmp), [t(bool, [])])], Es, _).",
+    );
+    let mut searcher = Searcher::new(&program, Wish::default());
+    let mut accepted = |term: &str| {
+        let tree = Tree::parse(&program, term).expect("a term");
+        searcher.accepts(&tree, 1_000_000) != Acceptance::Rejected
+    };
+    let reference = "t(ref(tmp),[t(bool,[])])";
+    let function = format!("closure(1,t(unit,[]),{reference},address(lit(t(bool,[]),1)))");
+    assert!(accepted("[address(lit(t(bool,[]),1))]"));
+    assert!(!accepted(&format!("[apply({function},lit(t(unit,[]),0))]")));
+}
+
 #[test]
 fn no_program_has_open_parts() {
     let recipe = Recipe::new(42, Mode::Precision, Fuzzer::Swarm);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use strait_findings::{Discovery, Finding, Harvest, Recorded, Recovery, Store, report};
+use strait_findings::{Discovery, Finding, Harvest, Recorded, Recovery, Resumed, Store, report};
 use strait_fuzz::{
     Begun, Bounds, Campaign, Counters, Error, Lane, Lanes, Request, begin, check_targets, job,
 };
@@ -87,7 +87,6 @@ impl FuzzArgs {
         let mut store = Store::open(&self.out)?;
         tell_recovery(ui, store.recovery());
         let begun = begin(&mut store, &self.out, &self.request(), some_seed())?;
-        let resumed = self.resume.then_some(begun.id);
         let mut lanes =
             Lanes::new(&launcher, Arc::clone(&stop)).with_flix_jar(self.flix_jar.clone());
         let fuzzed = match begun.targets.as_slice() {
@@ -103,13 +102,14 @@ impl FuzzArgs {
         let ended =
             self.campaign(ui, &stop, &launcher, &fuzzed, &begun, &counters, &mut store, link);
         let seconds = started.elapsed().as_secs_f64();
+        let harvest = self.harvest(&store, &begun, &fuzzed)?;
         let summary = Summary {
             folder: &self.out,
             seed: begun.seed,
             lanes: &fuzzed,
             unbuilt: &lanes.unbuilt,
             totals: store.totals(begun.id)?,
-            harvest: store.harvest(resumed, &|_| true)?,
+            harvest,
             counters: &counters,
             seconds,
         };
@@ -132,6 +132,19 @@ impl FuzzArgs {
             (true, None) => Ok(Status::Clean),
             (true, Some((target, _))) => bail!("{target} could not be fuzzed, see above"),
         }
+    }
+
+    /// What this campaign has found, its earlier sessions included.
+    fn harvest(&self, store: &Store, begun: &Begun, lanes: &[Lane]) -> anyhow::Result<Harvest> {
+        let could_find = |finding: &Finding| {
+            let is_of = |lane: &Lane| {
+                (&*lane.target, &*lane.version)
+                    == (finding.target.as_str(), finding.version.as_str())
+            };
+            lanes.iter().any(is_of)
+        };
+        let resumed = self.resume.then_some(Resumed { id: begun.id, could_find: &could_find });
+        Ok(store.harvest(resumed, &|_| true)?)
     }
 
     fn request(&self) -> Request {
@@ -173,10 +186,7 @@ impl FuzzArgs {
                 .count
                 .map(|count| begun.shard.size(count).saturating_mul(lanes.len() as u64)),
             done,
-            known: match self.resume {
-                true => store.harvest(Some(begun.id), &|_| true)?.found.len() as u64,
-                false => 0,
-            },
+            known: self.harvest(store, begun, lanes)?.found.len() as u64,
             started: Instant::now(),
         };
         let progress = Progress::of(ui, Box::new(telling), stop);

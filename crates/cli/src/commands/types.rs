@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use strait_findings::{Discovery, Finding, Recorded, Store};
+use strait_findings::{Discovery, Finding, Recorded, Resumed, Store};
 use strait_queue::{Outsourced, Shard};
 use strait_toolchain::Launcher;
 use strait_typefuzz::{
@@ -219,13 +219,21 @@ impl TypesArgs {
         };
         drop(progress);
         let known = Known::built_in()?;
+        let asked: Vec<&str> = oracles.iter().map(|oracle| oracle.name()).collect();
+        let could_find = |finding: &Finding| {
+            let types = finding.details.get("types");
+            types.is_some_and(|types| {
+                types["mode"] == recipe.mode.name() && types["oracles"] == json!(asked)
+            })
+        };
+        let resumed = self.resume.then_some(Resumed { id, could_find: &could_find });
         let summary = Summary {
             folder: &self.out,
             seed,
             mode: recipe.mode,
             oracles: &oracles,
             counters: &counters,
-            harvest: store.harvest(self.resume.then_some(id), &is_ours)?,
+            harvest: store.harvest(resumed, &is_ours)?,
             before,
             seconds: started.elapsed().as_secs_f64(),
             known: &known,
