@@ -91,9 +91,13 @@ impl Summary<'_> {
             .iter()
             .map(|oracle| format!("{} {}", oracle.name(), oracle.version()))
             .collect();
-        let share = 100.0 * accepted as f64 / programs.max(1) as f64;
+        let share = 100.0 * accepted as f64 / programs as f64;
         let first = self.oracles.first().map_or("", |oracle| oracle.name());
-        ui.line(format!("judged by {}; {first} accepts {share:.2} %", names.join(", ")))?;
+        let accepts = match programs {
+            0 => String::new(),
+            _ => format!("; {first} accepts {share:.2} %"),
+        };
+        ui.line(format!("judged by {}{accepts}", names.join(", ")))?;
         if skipped > 0 {
             ui.line(format!("{} indices gave no program", grouped(skipped)))?;
         }
