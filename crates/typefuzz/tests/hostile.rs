@@ -9,7 +9,8 @@ use strait_findings::{Discovery, Kind, Recorded, Store};
 use strait_queue::Shard;
 use strait_toolchain::Launcher;
 use strait_typefuzz::{
-    Campaign, Counters, Fuzzer, Mode, Oracle, Recipe, Verdict, find_within, judge_all,
+    Campaign, Counters, Exhibit, Fuzzer, Mode, Oracle, Recipe, Reducer, Verdict, find_within,
+    judge_all,
 };
 
 const SUBJECT: &str = env!("CARGO_BIN_EXE_strait-typefuzz-subject");
@@ -79,32 +80,16 @@ fn one_that_fails_at_nothing_is_not_used() {
     assert!(why.contains("does not run here"), "{why}");
 }
 
-/// An oracle that the rules never heard of: every program with an `i32` in it makes the stand-in hungry.
-struct Partial(Box<dyn Oracle>);
-
-impl Oracle for Partial {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn version(&self) -> &str {
-        self.0.version()
-    }
-
-    fn run(&self, programs: &[&str]) -> Result<strait_typefuzz::RunResult, strait_typefuzz::Error> {
-        let spoilt: Vec<String> =
-            programs.iter().map(|program| program.replace("7i32", "hungry")).collect();
-        self.0.run(&spoilt.iter().map(String::as_str).collect::<Vec<_>>())
-    }
-}
-
 #[test]
-fn a_campaign_goes_on_and_keeps_what_it_saw() {
+fn a_campaign_goes_on_and_what_it_saw_is_replayed_and_reduced() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut store = Store::open(folder.path()).expect("a store");
     let id = store.campaign(1, 1, "test").expect("a campaign");
     let recipe = Recipe::new(1, Mode::Precision, Fuzzer::Features(vec!["core".to_owned()]));
-    let oracles: Vec<Box<dyn Oracle>> = vec![Box::new(Partial(oracle(Duration::from_secs(60))))];
+    let (launcher, stop) = (Launcher::of(SUBJECT), Arc::new(AtomicBool::new(false)));
+    let name = format!("{SUBJECT}:--hungry-at=7i32");
+    let oracle = find_within(&name, &launcher, &stop, Duration::from_secs(60));
+    let oracles = vec![oracle.expect("the stand-in runs")];
     let counters = Counters::default();
     let campaign = Campaign {
         recipe: &recipe,
@@ -113,7 +98,7 @@ fn a_campaign_goes_on_and_keeps_what_it_saw() {
         deadline: None,
         jobs: 1,
         shard: Shard::default(),
-        stop: &AtomicBool::new(false),
+        stop: &stop,
         counters: &counters,
     };
     let mut told = Vec::new();
@@ -124,6 +109,14 @@ fn a_campaign_goes_on_and_keeps_what_it_saw() {
     assert_eq!(findings.len(), 1);
     assert!(findings[0].title.contains("needs more than 6 GiB of memory"), "{}", findings[0].title);
     assert!(findings[0].count > 1, "several programs have a 7i32");
-    let programs = store.totals(id).expect("totals")[0].programs;
-    assert_eq!(programs, 40);
+    assert_eq!(store.totals(id).expect("totals")[0].programs, 40);
+
+    let directory = store.directory(&findings[0].id);
+    let exhibit = Exhibit::open(&directory, &launcher, &stop).expect("a finding of ours");
+    assert!(exhibit.rerun().expect("it is judged again").is_some());
+    let reducer = Reducer { time: Duration::from_secs(60), stop: &|| false, tell: &|_, _| {} };
+    let reduced = reducer.reduce(&exhibit).expect("it is reduced").expect("it still shows");
+    assert!(reduced.after < reduced.before, "{} of {}", reduced.after, reduced.before);
+    assert!(reduced.program.contains("7i32"), "{}", reduced.program);
+    assert_eq!(reduced.program.matches("pub fn").count(), 1, "{}", reduced.program);
 }

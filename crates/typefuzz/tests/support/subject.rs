@@ -24,7 +24,12 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let text = arguments.first().and_then(|path| std::fs::read_to_string(path).ok());
-    misbehave(&text.unwrap_or_default())
+    let mut text = text.unwrap_or_default();
+    // Programs that know nothing of us misbehave too, if one of their words is to blame.
+    for word in arguments.iter().filter_map(|argument| argument.strip_prefix("--hungry-at=")) {
+        text = text.replace(word, "hungry");
+    }
+    misbehave(&text)
 }
 
 fn misbehave(text: &str) -> ExitCode {
