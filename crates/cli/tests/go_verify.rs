@@ -202,6 +202,27 @@ fn violations_are_confirmed_by_runs() {
 }
 
 #[test]
+fn models_are_written_for_other_tools() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let models = folder.path().join("models");
+    let path = models.to_str().expect("a path in Unicode");
+    let arguments = ["./fan-in", "--property", "live", "--no-reduction", "--models", path];
+    let Some((_, document)) = verified(&arguments) else { return };
+    let name = document["entries"][0]["entry"].as_str().expect("a name").replace('/', "_");
+    let graph = std::fs::read_to_string(models.join(format!("{name}.aut"))).expect("a graph");
+    // The program beside it has that graph.
+    let again = folder.path().join("again.aut");
+    let program = models.join(format!("{name}.strait"));
+    let spec = Spec::new(STRAIT).arguments(["explore".as_ref(), program.as_os_str()]);
+    let spec = spec.arguments(["--aut".as_ref(), again.as_os_str()]);
+    let explored = run(&Launcher::of(STRAIT), &spec).expect("strait starts");
+    assert!(again.is_file(), "{}", explored.stderr.text());
+    assert_eq!(graph, std::fs::read_to_string(again).expect("the graph again"));
+    let [edges, states] = ["transitions", "states"].map(|name| &document["entries"][0][name]);
+    assert_eq!(graph.lines().next(), Some(format!("des (0, {edges}, {states})").as_str()));
+}
+
+#[test]
 fn what_the_model_leaves_out_may_help() {
     let source = "package main\n\nimport \"sync\"\n\nvar waiting sync.Map\n\n\
         func main() {\n\tc := make(chan int)\n\twaiting.Store(1, c)\n\tgo wake()\n\t<-c\n}\n\n\

@@ -274,7 +274,7 @@ impl<'a> Desk<'a> {
 
     /// Judges and counts what has ended; `false` if nobody wants to hear of it any more.
     fn account(&self, ended: &Done, tray: &mut Tray<'_>) -> Result<bool, Error> {
-        let discoveries = self.examine(tray.lane, ended, &tray.counters)?;
+        let discoveries = self.examine(tray, ended)?;
         let index = ended.work.index;
         tray.done.insert(index..index + 1);
         let counters = self.counters(&tray.counters);
@@ -289,21 +289,16 @@ impl<'a> Desk<'a> {
     }
 
     /// Judges what was done and follows every suspicion.
-    fn examine(
-        &self,
-        lane: usize,
-        done: &Done,
-        counted: &Counters,
-    ) -> Result<Vec<Discovery>, Error> {
+    fn examine(&self, tray: &mut Tray<'_>, done: &Done) -> Result<Vec<Discovery>, Error> {
         let begun = Instant::now();
         let judgement = judge(done);
-        let counters = self.counters(counted);
+        let counters = self.counters(&tray.counters);
         counters.time_judging(nanoseconds(begun.elapsed()));
         counters.left_undecided(judgement.undecided);
         counters.went_astray(u64::from(judgement.astray.is_some()));
         let mut discoveries: Vec<Discovery> = Vec::new();
         for suspicion in &judgement.suspicions {
-            let discovery = self.follow(lane, &done.work, suspicion, counted)?;
+            let discovery = self.follow(tray, &done.work, suspicion)?;
             // Several records of one program may show the same fault.
             discoveries.extend(
                 discovery.filter(|new| discoveries.iter().all(|known| known.id() != new.id())),
@@ -315,11 +310,11 @@ impl<'a> Desk<'a> {
     /// Runs a new suspect again and compares; a known one is only counted.
     fn follow(
         &self,
-        number: usize,
+        tray: &mut Tray<'_>,
         work: &Arc<Work>,
         suspicion: &Suspicion,
-        counted: &Counters,
     ) -> Result<Option<Discovery>, Error> {
+        let number = tray.lane;
         let lane = &self.campaign.lanes[number];
         let seed = self.campaign.bounds.seed;
         let fault = &suspicion.fault;
@@ -329,11 +324,12 @@ impl<'a> Desk<'a> {
             self.hung[number].fetch_or(is_hang, Ordering::Relaxed);
             return Ok(Some(discovery(lane, seed, work, suspicion, None)));
         }
+        tray.source.confirm()?;
         let stop = || self.should_stop();
         let confirmer = Confirmer { launcher: self.campaign.launcher, lane, stop: &stop };
         let (culprit, mut confirmation) = confirmer.confirm(work, fault)?;
         if confirmation.again == 0 && !is_certain(fault, &work.options) {
-            self.counters(counted).hangs_dropped(1);
+            self.counters(&tray.counters).hangs_dropped(1);
             return Ok(None);
         }
         confirmer.compare(&culprit, fault, &mut confirmation)?;

@@ -10,15 +10,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::link::text;
 
-/// So many workers may be lost at an index.
-const DEATHS: u32 = 3;
+/// What a worker that is lost while it runs an index counts, and one that is lost while it confirms
+/// what the index has shown: that takes seconds, in which whoever kills at random is likely to strike.
+const RUNNING: u32 = 4;
+const CONFIRMING: u32 = 1;
+/// Three workers that were lost while they ran an index.
+const TOO_MANY: u32 = 3 * RUNNING;
 
 /// A note.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Note {
     /// The index that began last.
     index: Option<u64>,
-    /// How many workers were lost at an index.
+    /// Has it been run, so that only what it has shown is looked at?
+    #[serde(default)]
+    confirms: bool,
+    /// What the workers count that were lost at an index.
     lost: BTreeMap<u64, u32>,
     /// Indices that are not run any more.
     pub(crate) deadly: Vec<u64>,
@@ -27,9 +34,15 @@ pub(crate) struct Note {
 impl Note {
     /// An index begins: the one before it is survived, so it is innocent.
     pub(crate) fn begin(&mut self, index: u64) {
+        self.confirms = false;
         if let Some(survived) = self.index.replace(index) {
             self.lost.remove(&survived);
         }
+    }
+
+    /// The index that began last was run; what it has shown is confirmed now.
+    pub(crate) fn confirm(&mut self) {
+        self.confirms = true;
     }
 
     /// The item goes to another worker, and nobody was lost.
@@ -41,8 +54,9 @@ impl Note {
     pub(crate) fn blame(&mut self) {
         let Some(index) = self.index.take() else { return };
         let lost = self.lost.entry(index).or_default();
-        *lost += 1;
-        if *lost >= DEATHS {
+        *lost += if self.confirms { CONFIRMING } else { RUNNING };
+        self.confirms = false;
+        if *lost >= TOO_MANY {
             self.deadly.push(index);
         }
     }
@@ -86,6 +100,17 @@ mod tests {
         check("1 2 | 1 2 3 | 1 2 | 1 2 | 1", &[]);
         check("1 2 | 1 2 3 | 1 2 | 1 2 | 1 2 | 1", &[2]);
         check("2 | 2 | 2 | 1 7 | 1 7 | 1 7 |", &[2, 7]);
+    }
+
+    #[test]
+    fn deaths_while_confirming_weigh_less() {
+        let mut note = Note::default();
+        for death in 1..=12 {
+            note.begin(4);
+            note.confirm();
+            note.blame();
+            assert_eq!(note.deadly.is_empty(), death < 12, "after {death} deaths");
+        }
     }
 
     #[test]

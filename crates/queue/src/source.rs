@@ -60,6 +60,11 @@ pub trait Source: Send {
     /// An index of a watched piece is about to begin.
     fn begin(&mut self, index: u64) -> Result<(), Error>;
 
+    /// The index that began last has run, and what it has shown is confirmed, which may take long.
+    fn confirm(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Part of the piece is done. `false` when nobody wants to hear of it any more.
     fn deliver(&mut self, part: Part) -> Result<bool, Error>;
 

@@ -334,6 +334,15 @@ impl Source for Taker {
         Ok(())
     }
 
+    fn confirm(&mut self) -> Result<(), Error> {
+        let note = self.open.as_mut().and_then(|open| open.note.as_mut());
+        if let Some(note) = note {
+            note.confirm();
+            self.write_note();
+        }
+        Ok(())
+    }
+
     fn deliver(&mut self, part: Part) -> Result<bool, Error> {
         let mut known = self.shared.known();
         for discovery in &part.discoveries {

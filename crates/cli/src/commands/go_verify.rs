@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use clap::Args;
 use serde_json::{Value, json};
-use strait_calculus::Span;
+use strait_calculus::{ExamineOptions, Span};
 use strait_golang::{
     Approximation, Assumption, Entry, ExtractOptions, Extraction, Go, LoopInfo, Positions, extract,
 };
@@ -24,7 +24,7 @@ use crate::commands::explore::parse_size;
 use crate::commands::explore_verify::{Named, formula_answers, properties, read_formulas};
 use crate::commands::verify_confirm::{Confirm, Effort};
 use crate::commands::verify_report::{Answer, Checked, Locate, Position};
-use crate::commands::{verify_sarif, verify_text};
+use crate::commands::{verify_models, verify_sarif, verify_text};
 use crate::duration;
 use crate::interrupt;
 use crate::progress::{Progress, Quantity};
@@ -67,6 +67,10 @@ pub struct GoVerifyArgs {
     /// Write the violations as SARIF, for code scanning
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
+    /// Write each entry's model into this folder: its program, for `strait explore`, and the graph of
+    /// its states (.aut), for other model checkers
+    #[arg(long, value_name = "DIR")]
+    models: Option<PathBuf>,
     /// States that are looked at for one entry
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     states: u64,
@@ -114,6 +118,16 @@ impl GoVerifyArgs {
             stop: Some(&stop),
             progress: Some(progress.count()),
         };
+        if let Some(folder) = &self.models {
+            let options = ExamineOptions {
+                memory: self.memory,
+                max_states: self.states,
+                stop: Some(&stop),
+                progress: Some(progress.count()),
+                ..ExamineOptions::default()
+            };
+            verify_models::write(ui, folder, &extraction.entries, &options)?;
+        }
         let mut checked = Vec::new();
         for entry in &extraction.entries {
             checked.push(check(entry, &question, &budget));

@@ -57,10 +57,23 @@ impl Graphs {
     }
 }
 
+/// Writes the graph of a program for other model checkers; tells how much of it there is.
+pub fn write_aut(
+    path: &Path,
+    program: &Program,
+    options: &ExamineOptions<'_>,
+) -> anyhow::Result<Coverage> {
+    let cannot = || format!("cannot write {}", path.display());
+    let file = File::create(path).with_context(cannot)?;
+    let files = vec![(path.to_path_buf(), file, in_aut as Format)];
+    Ok(Graphs { files }.write(program, options)?.unwrap_or(Coverage::Exhaustive))
+}
+
 fn labelled(program: &Program, options: &ExamineOptions<'_>) -> Graph<Outcome, String> {
     let machine = Machine::new(program, Recording::Nothing);
     let limits = StateOptions {
         memory: options.memory,
+        max_states: options.max_states,
         stop: options.stop,
         progress: options.progress,
         ..Default::default()

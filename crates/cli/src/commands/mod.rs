@@ -28,6 +28,7 @@ mod types_replay;
 mod types_summary;
 mod types_system;
 mod verify_confirm;
+mod verify_models;
 mod verify_report;
 mod verify_sarif;
 mod verify_text;
