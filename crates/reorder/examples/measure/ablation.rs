@@ -77,7 +77,7 @@ fn plot(curves: &[Curve]) -> String {
             svg,
             "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>\n<text x=\"{:.0}\" y=\"{:.0}\" fill=\"{colour}\">{}: {} in {:.0} s</text>",
             width / 2.0,
-            height / 2.0 + 20.0 * number as f64,
+            height - margin - 20.0 * (curves.len() - number) as f64,
             curve.name,
             curve.points.len(),
             curve.seconds
