@@ -227,7 +227,7 @@ fn order(cases: &[Line], selects: &[Select]) -> Order {
     Order(steps.collect())
 }
 
-/// The id that the hooks give to a line: FNV-1a over file and line.
+/// What the hooks know a line by if all that is known of it is its file: FNV-1a over path and line.
 fn site(file: &Path, line: u32) -> u64 {
     let step = |hash: u64, value: u64| (hash ^ value).wrapping_mul(0x0100_0000_01b3);
     let bytes = file.as_os_str().as_encoded_bytes();

@@ -12,7 +12,7 @@ use crate::state::Job;
 use crate::subject::{Clock, Subject};
 
 /// The version of what seeds and orders mean.
-pub const GENERATOR: u32 = 1;
+pub const GENERATOR: u32 = 2;
 /// How much of an order is told in words.
 const TOLD: usize = 12;
 

@@ -214,29 +214,63 @@ func straitName(place *straitPlace, pc uintptr) {
 	unwinder, frame := newInlineUnwinder(f, pc-1)
 	function := unwinder.srcFunc(frame)
 	file, line := unwinder.fileLine(frame)
-	hash := uint64(0xcbf29ce484222325)
-	for i := 0; i < len(file); i++ {
-		hash = (hash ^ uint64(file[i])) * 0x100000001b3
-	}
-	hash = (hash ^ uint64(line)) * 0x100000001b3
-	place.id = hash
+	place.id = straitPlaceOf(function.name(), file, line)
 	place.line = uint32(line)
 	place.file = straitText(file)
 	place.name = straitText(function.name())
-	shared := straitOn
-	if shared.wishes > 0 {
-		for probe := uint32(0); probe < straitWishes; probe++ {
-			at := (uint32(hash) + probe) & (straitWishes - 1)
-			wish := &shared.wish[at]
-			if wish.id == hash {
-				place.wish = at + 1
-			}
-			if wish.id == hash || wish.count == 0 {
-				break
-			}
+	if straitOn.wishes > 0 {
+		if place.wish = straitWished(place.id); place.wish == 0 {
+			place.wish = straitWished(straitFold(straitBasis, file, line))
 		}
 	}
 	atomic.Store(&place.ready, 1)
+}
+
+const straitBasis = 0xcbf29ce484222325
+
+// straitPlaceOf is the id of a place: its package, the name of its file and its line. So it is the
+// same wherever the module lies.
+func straitPlaceOf(function, file string, line int) uint64 {
+	slash := 0
+	for i := 0; i < len(function) && function[i] != '['; i++ {
+		if function[i] == '/' {
+			slash = i + 1
+		}
+	}
+	end := slash
+	for end < len(function) && function[end] != '.' {
+		end++
+	}
+	begin := len(file)
+	for begin > 0 && file[begin-1] != '/' {
+		begin--
+	}
+	hash := straitFold(straitBasis, function[:end], '/')
+	return straitFold(hash, file[begin:], line)
+}
+
+// straitFold is FNV-1a over a text and a number.
+func straitFold(hash uint64, text string, number int) uint64 {
+	for i := 0; i < len(text); i++ {
+		hash = (hash ^ uint64(text[i])) * 0x100000001b3
+	}
+	return (hash ^ uint64(number)) * 0x100000001b3
+}
+
+// straitWished looks a place up among those that the order has wishes for: by its id, or by the whole
+// path of its file, which is all that is known of a line that has not been seen yet.
+func straitWished(id uint64) uint32 {
+	for probe := uint32(0); probe < straitWishes; probe++ {
+		at := (uint32(id) + probe) & (straitWishes - 1)
+		wish := &straitOn.wish[at]
+		if wish.count == 0 {
+			return 0
+		}
+		if wish.id == id {
+			return at + 1
+		}
+	}
+	return 0
 }
 
 // straitText copies a text into the file and returns where it begins; it ends with a zero.
