@@ -141,6 +141,7 @@ impl Campaign<'_> {
             folder: queue.folder,
             stop: &stop,
             counted: &mut |part: &Part| self.counters.absorb(&part.counts),
+            is_news: &mut |_| true,
             tell: queue.tell,
         };
         submission.take_up(&mut ledger, id)?;

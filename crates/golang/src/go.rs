@@ -28,20 +28,27 @@ struct Answer {
     /// The module's `go.mod`: empty outside modules in old versions, the null device in others.
     #[serde(rename = "GOMOD")]
     module: PathBuf,
+    /// The `go.work` in use: empty if there is none, `off` if none is wanted.
+    #[serde(rename = "GOWORK", default)]
+    workspace: PathBuf,
 }
 
 impl Go {
     /// Asks `go` in the folder. A module may ask for a toolchain of its own, which `go` then brings.
     pub fn find(launcher: &Launcher, directory: &Path) -> Result<Self, Error> {
-        let answer =
-            Answer { version: String::new(), root: PathBuf::new(), module: PathBuf::new() };
+        let answer = Answer {
+            version: String::new(),
+            root: PathBuf::new(),
+            module: PathBuf::new(),
+            workspace: PathBuf::new(),
+        };
         let mut go = Go {
             launcher: launcher.clone(),
             directory: directory.to_owned(),
             cancel: None,
             answer,
         };
-        let arguments = ["env", "-json", "GOVERSION", "GOROOT", "GOMOD"];
+        let arguments = ["env", "-json", "GOVERSION", "GOROOT", "GOMOD", "GOWORK"];
         let finished = go.run(go.spec(arguments))?;
         let answer = serde_json::from_str(&finished.stdout.text());
         go.answer = match answer {
@@ -71,6 +78,12 @@ impl Go {
     pub fn module(&self) -> Option<&Path> {
         let file = &self.answer.module;
         file.ends_with("go.mod").then(|| file.parent()).flatten()
+    }
+
+    /// The `go.work` that is in use.
+    pub fn workspace(&self) -> Option<&Path> {
+        let file = self.answer.workspace.as_path();
+        (!file.as_os_str().is_empty() && file != "off").then_some(file)
     }
 
     /// Where it runs.

@@ -27,7 +27,7 @@ pub struct Job {
     pub id: String,
     /// [`PROTOCOL`].
     pub protocol: u32,
-    /// Which part of Strait does the work: `fuzz`, `types`.
+    /// Which part of Strait does the work: `fuzz`, `types`, `go`.
     pub kind: String,
     /// How long a worker may be silent before its work goes to another.
     pub lease_ms: u64,

@@ -9,6 +9,7 @@ mod job;
 mod ledger;
 mod link;
 mod note;
+mod objects;
 mod shard;
 mod source;
 mod submit;

@@ -13,13 +13,13 @@ use async_nats::jetstream::message::PublishMessage;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use strait_findings::{CampaignId, Discovery, Occurrence, Ranges};
-use tokio::io::AsyncReadExt;
 
 use crate::allot::{Allotment, Block};
 use crate::error::Error;
 use crate::job::{Item, Job, LaneName, Report};
 use crate::ledger::Ledger;
 use crate::link::{Hub, Link, text};
+use crate::objects::fetch;
 use crate::source::Part;
 
 /// Items that wait or are under way at once.
@@ -72,6 +72,8 @@ pub struct Submission<'a> {
     pub stop: &'a dyn Fn() -> bool,
     /// Hears what each item has counted.
     pub counted: &'a mut dyn FnMut(&Part),
+    /// Asked about every fault that the store does not have: should it?
+    pub is_news: &'a mut dyn FnMut(&Discovery) -> bool,
     /// Hears what else happens.
     pub tell: &'a mut dyn FnMut(Told),
 }
@@ -226,7 +228,11 @@ impl Submission<'_> {
     }
 
     /// A report as the ledger takes it; parcels of unknown faults are fetched.
-    fn open(&self, ledger: &Ledger<'_>, report: &Report) -> Result<(Part, Vec<Occurrence>), Error> {
+    fn open(
+        &mut self,
+        ledger: &Ledger<'_>,
+        report: &Report,
+    ) -> Result<(Part, Vec<Occurrence>), Error> {
         let mut part = Part {
             programs: report.programs,
             runs: report.runs,
@@ -243,7 +249,9 @@ impl Submission<'_> {
             let parcel = self.link.block(hub.insist("fetch a finding", PATIENCE / 4, fetch))?;
             let discovery: Discovery =
                 serde_json::from_slice(&parcel).map_err(|error| self.foreign(&error))?;
-            part.discoveries.push(discovery);
+            if (self.is_news)(&discovery) {
+                part.discoveries.push(discovery);
+            }
         }
         let occurrence = |shown: &crate::job::Shown| Occurrence {
             finding: shown.finding.clone(),
@@ -392,13 +400,6 @@ async fn read(results: &PullConsumer, wait: Duration) -> Result<Vec<Message>, St
     // What was read and is dropped here comes again.
     let limit = wait * 4 + Duration::from_secs(1);
     tokio::time::timeout(limit, reading).await.unwrap_or_else(|_| Err("no answer".to_owned()))
-}
-
-async fn fetch(hub: &Hub, object: &str) -> Result<Vec<u8>, String> {
-    let store = hub.jetstream.get_object_store(hub.address.parcels()).await.map_err(text)?;
-    let mut content = Vec::new();
-    store.get(object).await.map_err(text)?.read_to_end(&mut content).await.map_err(text)?;
-    Ok(content)
 }
 
 /// No more work is given out, and workers leave.

@@ -23,6 +23,7 @@ use crate::error::Error;
 use crate::job::{Item, Job, Report, Shown};
 use crate::link::{Hub, Link, text};
 use crate::note::Note;
+use crate::objects::put;
 use crate::source::{Part, Piece, Source};
 
 /// How long the server holds a question for work.
@@ -187,12 +188,7 @@ impl Shared {
     /// `None` when we are to end before the server is back.
     async fn send_parcel(&self, object: &str, discovery: &Discovery) -> Option<()> {
         let parcel = serde_json::to_vec(discovery).unwrap_or_default();
-        self.until_closing(|| async {
-            let bucket = self.hub.address.parcels();
-            let store = self.hub.jetstream.get_object_store(bucket).await.map_err(text)?;
-            store.put(object, &mut parcel.as_slice()).await.map(drop).map_err(text)
-        })
-        .await
+        self.until_closing(|| put(&self.hub, object, &parcel)).await
     }
 
     /// Whether the stream did not have it yet; `None` when we are to end before the server is back.

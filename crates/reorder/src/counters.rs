@@ -25,6 +25,13 @@ impl Counters {
         self.tests.store(tests as u64, Ordering::Relaxed);
     }
 
+    /// Adds what was done elsewhere.
+    pub(crate) fn add(&self, runs: u64, virtual_runs: u64, tests: u64) {
+        self.runs.fetch_add(runs, Ordering::Relaxed);
+        self.virtual_runs.fetch_add(virtual_runs, Ordering::Relaxed);
+        self.tests.fetch_add(tests, Ordering::Relaxed);
+    }
+
     /// Runs of tests.
     pub fn runs(&self) -> u64 {
         self.runs.load(Ordering::Relaxed)

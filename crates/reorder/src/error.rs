@@ -48,6 +48,56 @@ pub enum Error {
         /// What the compiler says.
         said: String,
     },
+    /// The queue.
+    #[error(transparent)]
+    Queue(#[from] strait_queue::Error),
+    /// A campaign in a queue that this machine cannot take part in.
+    #[error("it cannot take part in campaign {job}: {why}")]
+    CannotServe {
+        /// The campaign.
+        job: String,
+        /// Why.
+        why: String,
+    },
+    /// A workspace is more than a module, and only modules travel.
+    #[error(
+        "workers get this module and not what else {} names; set GOWORK=off if the module can do without",
+        .0.display()
+    )]
+    Workspace(PathBuf),
+    /// A part of the module lies elsewhere.
+    #[error(
+        "workers get this module and not {}, which its go.mod puts in place of {module}; copy it into the module, or use --shard",
+        path.display()
+    )]
+    Elsewhere {
+        /// What is replaced.
+        module: String,
+        /// By what.
+        path: PathBuf,
+    },
+    /// The module does not travel well.
+    #[error(
+        "{} holds more than {most} MB, too much to send to workers; move what tests do not need out of the module, or use --shard",
+        folder.display()
+    )]
+    TooLarge {
+        /// The module.
+        folder: PathBuf,
+        /// The most there may be.
+        most: u64,
+    },
+    /// A file of the module.
+    #[error("cannot use {}: {why}; workers need all files of the module", path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        why: io::Error,
+    },
+    /// What came from a queue is no module.
+    #[error("what the queue holds of the module is damaged: {0}")]
+    Damaged(&'static str),
     /// A worker thread broke down.
     #[error("a worker broke down; this is a fault of Strait, please report it")]
     Worker,

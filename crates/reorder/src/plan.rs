@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use strait_golang::Wishes;
 
 use crate::chance::Chance;
@@ -19,7 +19,7 @@ const REAL_WINDOW: Duration = Duration::from_millis(20);
 const MORE_REAL_WINDOW: Duration = Duration::from_millis(480);
 
 /// Which parts of the method are used: the switches of the paper's ablation (figure 7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Switches {
     /// Only interesting orders are mutated further.
     pub feedback: bool,

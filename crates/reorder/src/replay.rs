@@ -10,8 +10,8 @@ use strait_findings::{Finding, Replay};
 use strait_golang::{Request as RunRequest, TestBinary};
 use strait_toolchain::{Cache, Launcher};
 
-use crate::campaign::is_same;
 use crate::error::Error;
+use crate::hunt::is_same;
 use crate::judge::{Certainty, Suspicion, judge};
 use crate::order::Order;
 use crate::plan::Plan;

@@ -1,6 +1,7 @@
 //! A test that is fuzzed, and the binaries of its package: one with the virtual clock, one with the
 //! real one, which is compiled when it is first needed.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -74,4 +75,13 @@ impl Subject {
     pub fn name(&self) -> String {
         format!("{} {}", self.bench.package.path, self.test)
     }
+}
+
+/// Tests by their package's import path, in their order.
+pub fn by_package(subjects: &[Subject]) -> BTreeMap<String, Vec<Subject>> {
+    let mut packages: BTreeMap<String, Vec<Subject>> = BTreeMap::new();
+    for subject in subjects {
+        packages.entry(subject.bench.package.path.clone()).or_default().push(subject.clone());
+    }
+    packages
 }

@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use strait_findings::{Discovery, Recorded, Store};
-use strait_queue::Shard;
+use serde_json::json;
+use strait_findings::{CampaignId, Discovery, Recorded, Store};
+use strait_queue::{Link, Outsourced, Shard};
 use strait_reorder::{
-    Bounds, Campaign, Counters, Ended, Error, Prepared, Request, Switches, prepare,
+    Bounds, Campaign, Counters, Ended, Error, GENERATOR, Packed, Prepared, Request, Switches, job,
+    prepare,
 };
 use strait_toolchain::{Cache, Launcher};
 
@@ -20,10 +22,13 @@ use crate::commands::go_summary::{Summary, show_facts};
 use crate::duration;
 use crate::interrupt;
 use crate::progress::{Progress, Telling};
+use crate::queue::{self, QueueArgs};
 use crate::ui::{Paint, Status, Ui, grouped};
 
 /// The time of a campaign that says nothing about its end.
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
+/// The runs of a test in a queue, if nothing is said about them.
+const DEFAULT_RUNS: u64 = 100;
 
 /// Run the tests of a Go module under many orders of messages
 #[derive(Args)]
@@ -32,6 +37,8 @@ Nothing is changed in the module: tests are compiled with your own go (1.24 or n
 of its runtime. Each test is run again and again, with selects that prefer other cases and with \
 goroutines that give way at other moments; goroutines that are blocked for ever, panics, tests that do \
 not end and, with --race, data races are reported, each once, with what repeats it.
+With --queue the module is sent to `strait worker`s with the same version of Go; each takes a test, \
+gives it its runs, and sends back what it found.
 Exit codes: 0 nothing found, 1 something found, 2 the command line, the module or the machine is in \
 the way.")]
 pub struct GoFuzzArgs {
@@ -41,10 +48,10 @@ pub struct GoFuzzArgs {
     /// Only tests that match, as for `go test -run`
     #[arg(long, value_name = "RE")]
     run: Option<String>,
-    /// How long, such as 90s, 10m, 1h30m [default: 1m unless --runs is given]
+    /// How long, such as 90s, 10m, 1h30m [default: 1m unless --runs or --queue is given]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     time: Option<Duration>,
-    /// Runs a test
+    /// Runs a test [default: 100 with --queue]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     runs: Option<u64>,
     /// Tests at once [default: one a core]
@@ -83,11 +90,23 @@ pub struct GoFuzzArgs {
     /// Never make a goroutine give way
     #[arg(long)]
     no_yields: bool,
+    #[command(flatten)]
+    queue: QueueArgs,
+}
+
+/// A campaign for others.
+struct Sent {
+    link: Link,
+    module: Packed,
 }
 
 impl GoFuzzArgs {
     pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
         let stop = interrupt::flag_for(ui)?;
+        if self.time.is_some_and(|time| time.is_zero()) {
+            bail!("--time 0 leaves no time to run a test");
+        }
+        let link = self.queue.open()?;
         let mut prepared = self.prepare(ui, &stop)?;
         let shard = self.shard.unwrap_or_default();
         let tests = prepared.subjects.len();
@@ -102,13 +121,17 @@ impl GoFuzzArgs {
         if tests == 0 && !stop.load(Ordering::SeqCst) {
             return Err(self.nothing(&prepared));
         }
+        let pack =
+            |link| Ok::<_, Error>(Sent { link, module: Packed::of(&prepared.go, &self.out)? });
+        let sent = link.map(pack).transpose()?;
         let mut store = Store::open(&self.out)?;
-        let seed = self.seed.unwrap_or_else(some_seed);
-        let share = if shard.is_whole() { String::new() } else { format!(" {shard}") };
-        let id = store.campaign(seed, 1, &format!("go fuzz{share}"))?;
+        let bounds = self.bounds(self.seed.unwrap_or_else(some_seed));
+        let seed = bounds.seed;
+        let settings = self.settings(&bounds, shard, sent.as_ref());
+        let id = store.campaign(seed, GENERATOR, &settings)?;
         let counters = Arc::new(Counters::default());
         let started = Instant::now();
-        let ended = self.campaign(ui, &stop, &prepared, seed, &counters, &mut store, id)?;
+        let ended = self.campaign(ui, &stop, &prepared, bounds, &counters, &mut store, id, sent)?;
         let package = |finding: &strait_findings::Finding| {
             prepared.subjects.iter().any(|one| one.bench.package.path == finding.target)
         };
@@ -174,22 +197,13 @@ impl GoFuzzArgs {
         Error::NoTests(run).into()
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the parts of a campaign meet here and only here")]
-    fn campaign(
-        &self,
-        ui: &Ui,
-        stop: &Arc<AtomicBool>,
-        prepared: &Prepared,
-        seed: u64,
-        counters: &Arc<Counters>,
-        store: &mut Store,
-        id: strait_findings::CampaignId,
-    ) -> anyhow::Result<Ended> {
-        let time = self.time.or_else(|| self.runs.is_none().then_some(DEFAULT_TIME));
-        let bounds = Bounds {
+    fn bounds(&self, seed: u64) -> Bounds {
+        let default = self.queue.queue.as_ref().map(|_| DEFAULT_RUNS);
+        let runs = self.runs.or(default);
+        Bounds {
             seed,
-            runs: self.runs,
-            time,
+            runs,
+            time: self.time.or_else(|| runs.is_none().then_some(DEFAULT_TIME)),
             jobs: self.jobs.map_or_else(cores, usize::from),
             switches: Switches {
                 feedback: !self.no_feedback,
@@ -197,10 +211,39 @@ impl GoFuzzArgs {
                 sanitizer: !self.no_sanitizer,
                 yields: !self.no_yields,
             },
-        };
-        if bounds.time.is_some_and(|time| time.is_zero()) {
-            bail!("--time 0 leaves no time to run a test");
         }
+    }
+
+    /// What the store tells campaigns apart by. One in a queue goes on if it is the same in all respects.
+    fn settings(&self, bounds: &Bounds, shard: Shard, sent: Option<&Sent>) -> String {
+        let share = if shard.is_whole() { String::new() } else { format!(" {shard}") };
+        let Some(Sent { module, .. }) = sent else { return format!("go fuzz{share}") };
+        let rest = json!({
+            "packages": self.packages,
+            "run": self.run,
+            "runs": bounds.runs,
+            "switches": bounds.switches,
+            "race": self.race,
+            "real_time": self.real_time,
+            "tags": self.tags,
+            "module": module.digest,
+        });
+        format!("go fuzz{share} {rest}")
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the parts of a campaign meet here and only here")]
+    fn campaign(
+        &self,
+        ui: &Ui,
+        stop: &Arc<AtomicBool>,
+        prepared: &Prepared,
+        bounds: Bounds,
+        counters: &Arc<Counters>,
+        store: &mut Store,
+        id: CampaignId,
+        sent: Option<Sent>,
+    ) -> anyhow::Result<Ended> {
+        let time = bounds.time;
         let telling = Told { counters: Arc::clone(counters), time, started: Instant::now() };
         let progress = Progress::of(ui, Box::new(telling), stop);
         let mut found = |recorded: &Recorded, discovery: &Discovery| {
@@ -213,7 +256,14 @@ impl GoFuzzArgs {
             progress.say(format!("{heading} {}\n{facts}\n     {place}\n", discovery.title));
         };
         let campaign = Campaign { prepared, bounds, stop, counters };
-        Ok(campaign.run(store, id, &mut found)?)
+        let Some(Sent { link, module }) = sent else {
+            return Ok(campaign.run(store, id, &mut found)?);
+        };
+        let job = job(&link, self.queue.lease(), prepared, &campaign.bounds, &module)?;
+        drop(module);
+        let tell = &mut |told| progress.say(queue::tell(&link, told));
+        let outsourced = Outsourced { link: &link, job: &job, folder: &self.out, item: None, tell };
+        Ok(campaign.submit(outsourced, store, id, &mut found)?)
     }
 }
 

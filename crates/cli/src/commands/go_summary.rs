@@ -71,6 +71,7 @@ impl Summary<'_> {
             "exiting": self.ended.exiting,
             "real_time": self.ended.real_time,
             "left_out": problems.collect::<Vec<Value>>(),
+            "undone": self.ended.undone,
         })
     }
 
@@ -115,6 +116,18 @@ impl Summary<'_> {
     /// What the numbers do not say.
     fn remarks(&self, ui: &Ui) {
         let ended = self.ended;
+        if ended.earlier > 0 {
+            let earlier = grouped(ended.earlier);
+            ui.note(format!("{earlier} of them had their runs in an earlier session"));
+        }
+        match ended.undone.as_slice() {
+            [] => {}
+            [test] => ui.note(format!("{test} was not done before the end")),
+            [test, more @ ..] => {
+                let more = more.len();
+                ui.note(format!("{test} and {more} more were not done before the end"));
+            }
+        }
         for test in &ended.failing {
             ui.note(format!("{test} fails without any disturbance"));
         }

@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::json;
 use strait_fuzz::{Bounds, Campaign, Counters, Lanes, lanes_of};
 use strait_queue::{Bench, Credentials, Job, Link, Shard};
-use strait_toolchain::Launcher;
+use strait_toolchain::{Cache, Launcher};
 
 use crate::commands::fuzz::cores;
 use crate::duration;
@@ -27,7 +27,8 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Do the work of campaigns that others have begun
 #[derive(Args)]
 #[command(after_help = "\
-A campaign is begun with `strait fuzz ... --queue nats://HOST:4222/NAME`; any number of workers on any \
+A campaign is begun with `strait fuzz`, `strait types` or `strait go fuzz` and --queue \
+nats://HOST:4222/NAME; any number of workers on any \
 machines take its work, and any number of campaigns. What a worker finds goes to whoever began the \
 campaign. Work of a worker that dies is given to another.
 Credentials come from NATS' own files and variables: --creds or NATS_CREDS, NATS_NKEY, NATS_USER with \
@@ -75,6 +76,7 @@ impl WorkerArgs {
             say: &|text| progress.say(text),
             refused: HashSet::new(),
             fuzzed: HashMap::new(),
+            reordered: HashMap::new(),
         };
         let mut idle = Instant::now();
         while !stop.load(Ordering::SeqCst) && self.idle.is_none_or(|most| idle.elapsed() < most) {
@@ -88,10 +90,13 @@ impl WorkerArgs {
         let programs = counted.programs();
         let campaigns = counted.campaigns.load(Ordering::Relaxed);
         if ui.json {
-            ui.document(&json!({ "worker": name, "campaigns": campaigns, "programs": programs }))?;
+            let runs = counted.go.runs();
+            ui.document(&json!({
+                "worker": name, "campaigns": campaigns, "programs": programs, "go_runs": runs,
+            }))?;
         } else {
             let of = if campaigns == 1 { "campaign" } else { "campaigns" };
-            ui.line(format!("{} programs of {campaigns} {of}", grouped(programs)))?;
+            ui.line(format!("{} of {campaigns} {of}", counted.told()))?;
         }
         Ok(Status::Clean)
     }
@@ -110,6 +115,8 @@ struct Shift<'a> {
     refused: HashSet<String>,
     /// What campaigns need that were served before; seeking it may take long.
     fuzzed: HashMap<String, strait_fuzz::Served>,
+    /// Modules that were compiled.
+    reordered: HashMap<String, strait_reorder::Served>,
 }
 
 impl Shift<'_> {
@@ -119,6 +126,8 @@ impl Shift<'_> {
         for (id, why) in others {
             self.refuse(&id, &why);
         }
+        // Their folders are removed.
+        self.reordered.retain(|id, _| jobs.iter().any(|job| job.id == *id));
         let mut is_busy = false;
         for job in jobs {
             if self.stop.load(Ordering::SeqCst) || self.refused.contains(&job.id) {
@@ -148,6 +157,7 @@ impl Shift<'_> {
         match job.kind.as_str() {
             "fuzz" => self.fuzz(job, bench, lanes),
             "types" => self.types(job, bench),
+            "go" => self.go(job, bench),
             other => anyhow::bail!("this version knows no campaigns of the kind `{other}`"),
         }
     }
@@ -192,6 +202,19 @@ impl Shift<'_> {
         };
         Ok(campaign.serve(bench)?)
     }
+
+    fn go(&mut self, job: &Job, bench: &Bench) -> anyhow::Result<()> {
+        if !self.reordered.contains_key(&job.id) {
+            let mut tell = |package| (self.say)(format!("compiling the tests of {package}"));
+            let (link, cache) = (self.link, Cache::find()?);
+            let served =
+                strait_reorder::served(job, link, self.launcher, &cache, self.stop, &mut tell)?;
+            self.counted.campaigns.fetch_add(1, Ordering::Relaxed);
+            self.reordered.extend(served.map(|served| (job.id.clone(), served)));
+        }
+        let Some(served) = self.reordered.get(&job.id) else { return Ok(()) };
+        Ok(served.serve(bench, self.jobs, self.stop, &self.counted.go)?)
+    }
 }
 
 /// What a worker has done, all campaigns together.
@@ -199,12 +222,22 @@ impl Shift<'_> {
 struct Counted {
     fuzz: Counters,
     types: strait_typefuzz::Counters,
+    go: strait_reorder::Counters,
     campaigns: AtomicU64,
 }
 
 impl Counted {
     fn programs(&self) -> u64 {
         self.fuzz.programs() + self.types.programs.load(Ordering::Relaxed)
+    }
+
+    /// Go tests are no programs of ours, and are told apart.
+    fn told(&self) -> String {
+        let programs = format!("{} programs", grouped(self.programs()));
+        match self.go.runs() {
+            0 => programs,
+            runs => format!("{programs} and {} runs of Go tests", grouped(runs)),
+        }
     }
 }
 
@@ -217,9 +250,9 @@ impl Telling for Told {
     }
 
     fn line(&self, elapsed: Duration) -> String {
-        let programs = self.0.programs();
-        let rate = (programs as f64 / elapsed.as_secs_f64().max(1e-3)) as u64;
-        format!("{} programs, {} a second", grouped(programs), grouped(rate))
+        let all = self.0.programs() + self.0.go.runs();
+        let rate = (all as f64 / elapsed.as_secs_f64().max(1e-3)) as u64;
+        format!("{}, {} a second", self.0.told(), grouped(rate))
     }
 }
 

@@ -88,6 +88,7 @@ fn submit(address: &str, folder: &Path, count: u64, lease: Duration) -> Result<(
         folder,
         stop: &|| false,
         counted: &mut |_| {},
+        is_news: &mut |_| true,
         tell: &mut |_| {},
     };
     submission.take_up(&mut ledger, id)?;
