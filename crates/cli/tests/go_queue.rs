@@ -100,6 +100,7 @@ impl Running {
         if let Some(mark) = mark {
             command.env("STRAIT_TEST_MARK", mark);
         }
+        command.env("TMPDIR", directory.join("temporary"));
         Running(command.stdout(Stdio::null()).spawn().expect("it starts"))
     }
 }
@@ -156,10 +157,15 @@ fn workers_find_what_one_machine_finds() {
     let root = folder.path().canonicalize().expect("there");
     let module = root.join("module");
     write(&module);
+    fs::create_dir(root.join("temporary")).expect("a folder");
     let fuzz = ["go", "fuzz", "--runs", "24", "--seed", "5", "--json"];
     let alone = strait(&fuzz, &module).args(["--out", "../alone"]).output().expect("it runs");
     let expected = told(&alone);
     assert_eq!((expected.0, expected.2.len()), (5, 1), "{expected:?}");
+
+    // The same folder again: what is known there is shown again.
+    let twice = strait(&fuzz, &module).args(["--out", "../alone"]).output().expect("it runs");
+    assert_eq!((told(&twice), twice.status.code()), (told(&alone), Some(1)));
 
     let address = server.address("go");
     let queued = ["--queue", &address, "--lease", "2s", "--out", "strait-out"];
@@ -174,6 +180,11 @@ fn workers_find_what_one_machine_finds() {
         std::thread::sleep(Duration::from_millis(5));
     }
     drop(victim);
+    // What it shared with the test is nobody's now.
+    for folder in fs::read_dir(root.join("temporary")).expect("a folder").flatten() {
+        let name = folder.file_name().to_string_lossy().into_owned();
+        let _ = fs::remove_file(format!("/dev/shm/{name}-0"));
+    }
     assert!(campaign.0.try_wait().expect("ours").is_none(), "it was through before the kill");
     server.restart(Duration::from_millis(200));
     let _workers = [0, 1].map(|_| Running::worker(&address, &root, None));

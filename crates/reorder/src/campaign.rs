@@ -96,7 +96,8 @@ impl Campaign<'_> {
         let terms = Terms { prepared: self.prepared, seed, runs, switches, stop: &stop };
         let deadline = time.map(|time| Instant::now() + time);
         let subjects = self.prepared.subjects.iter().cloned();
-        let hunt = Hunt::new(terms, subjects, known(store.findings()), deadline, self.counters);
+        let mut places = known(store.findings());
+        let hunt = Hunt::new(terms, subjects, deadline, self.counters);
         let (sender, discoveries) = channel();
         std::thread::scope(|scope| {
             let workers: Vec<_> = (0..jobs.max(1))
@@ -108,6 +109,11 @@ impl Campaign<'_> {
             drop(sender);
             for discovery in discoveries {
                 let discovery: Discovery = discovery;
+                // What an earlier campaign has found is shown again, and not found twice.
+                let is_known = store.findings().any(|known| known.id == discovery.id());
+                if !is_known && !is_news(&mut places, &discovery) {
+                    continue;
+                }
                 let (target, version) = (discovery.target.clone(), discovery.version.clone());
                 let batch = Batch::new(id, target, version, 0..0).found(discovery.clone());
                 for recorded in store.commit(&batch)?.iter().filter(|recorded| recorded.new) {

@@ -68,11 +68,10 @@ struct Shared {
 }
 
 impl<'a> Hunt<'a> {
-    /// Over these tests; what is known already is not reported.
+    /// Over these tests. Whatever is known from elsewhere is reported: whoever reads it knows.
     pub fn new(
         terms: Terms<'a>,
         subjects: impl IntoIterator<Item = Subject>,
-        known: Places,
         deadline: Option<Instant>,
         counters: &'a Counters,
     ) -> Self {
@@ -81,7 +80,7 @@ impl<'a> Hunt<'a> {
         counters.set_tests(tests.len());
         let shared = Mutex::new(Shared {
             tests,
-            known,
+            known: Places::new(),
             selects: Selects::new(prepared.overlay.root(&prepared.go), &prepared.base),
             parsed: BTreeSet::new(),
             ended: Ended::default(),

@@ -14,7 +14,7 @@ use strait_queue::{Bench, Part, Piece, Source};
 use crate::counters::Counters;
 use crate::discover::GENERATOR;
 use crate::error::Error;
-use crate::hunt::{Hunt, Places, Terms};
+use crate::hunt::{Hunt, Terms};
 use crate::job::Served;
 use crate::subject::Subject;
 use crate::tally;
@@ -136,8 +136,7 @@ impl Seat<'_> {
             stop: &stop,
         };
         let counters = Counters::default();
-        // What other tests have shown is shown again: whoever reads it knows, we may die before.
-        let hunt = Hunt::new(terms, [subject.clone()], Places::new(), None, &counters);
+        let hunt = Hunt::new(terms, [subject.clone()], None, &counters);
         let (sender, discoveries) = channel();
         hunt.work(number, &sender)?;
         drop(sender);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use clap::Args;
 use serde_json::json;
-use strait_findings::{CampaignId, Discovery, Recorded, Store};
+use strait_findings::{CampaignId, Discovery, Recorded, Resumed, Store};
 use strait_queue::{Link, Outsourced, Shard};
 use strait_reorder::{
     Bounds, Campaign, Counters, Ended, Error, GENERATOR, Packed, Prepared, Request, Switches, job,
@@ -135,7 +135,9 @@ impl GoFuzzArgs {
         let package = |finding: &strait_findings::Finding| {
             prepared.subjects.iter().any(|one| one.bench.package.path == finding.target)
         };
-        let harvest = store.harvest(None, &package)?;
+        // In a queue it goes on where an earlier session has ended.
+        let resumed = self.queue.queue.as_ref().map(|_| Resumed { id, could_find: &package });
+        let harvest = store.harvest(resumed, &package)?;
         let summary = Summary {
             folder: &self.out,
             seed,
