@@ -60,24 +60,28 @@ pub(super) fn read(go: &Go, answer: &str) -> Result<Extraction, Error> {
 }
 
 /// The entry of an answer. A program that the checker refuses is a fault of the helper, which must
-/// not hide the other entries: such an entry is one that could not be followed.
+/// not hide the other entries: such an entry is one that could not be followed. If it was cut off, what
+/// had been learned of its messages may not have reached all of it, and that is no fault.
 fn entry(mut answered: AnsweredEntry) -> Entry {
     let program = match parse(&answered.text) {
         Ok(program) => program,
         Err(diagnostics) => {
-            let refused = diagnostics.to_string();
-            let first = refused.lines().next().unwrap_or_default();
-            answered.assumptions.push(Assumption {
-                position: Some(answered.position.clone()),
-                message: format!(
-                    "the entry could not be extracted: its program is refused ({first}); please report this"
-                ),
-                approximation: Approximation::Either,
-            });
+            if !answered.truncated {
+                let refused = diagnostics.to_string();
+                let first = refused.lines().next().unwrap_or_default();
+                answered.assumptions.push(Assumption {
+                    position: Some(answered.position.clone()),
+                    message: format!(
+                        "the entry could not be extracted: its program is refused ({first}); \
+                         please report this"
+                    ),
+                    approximation: Approximation::Either,
+                });
+                answered.operations.exact = 0;
+            }
             answered.truncated = true;
             answered.text = NOTHING.to_owned();
             answered.lines = vec![0; NOTHING.lines().count()];
-            answered.operations.exact = 0;
             parse(NOTHING).expect("the program that does nothing is a program")
         }
     };
@@ -124,5 +128,9 @@ mod tests {
         assert_eq!(refused.operations, Operations { reached: 2, exact: 0 });
         let said = &refused.assumptions[0].message;
         assert!(said.contains("refused (") && said.contains("`m`"), "{said}");
+        let mut cut_off = answered("m.CutOff", "main {\n    lock m\n}\n");
+        cut_off.truncated = true;
+        let cut_off = entry(cut_off);
+        assert!(cut_off.truncated && cut_off.assumptions.is_empty());
     }
 }
