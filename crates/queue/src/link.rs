@@ -128,7 +128,8 @@ impl Hub {
         Error::Server { address: self.address.to_string(), action, why: why.to_string() }
     }
 
-    /// Asks again and again, for so long.
+    /// Asks again and again, for so long. A question that is never answered, such as for a list of what
+    /// somebody else removes meanwhile, is asked again as well.
     pub(crate) async fn insist<T, E: Display, F: Future<Output = Result<T, E>>>(
         &self,
         action: &'static str,
@@ -137,10 +138,14 @@ impl Hub {
     ) -> Result<T, Error> {
         let begun = Instant::now();
         loop {
-            match attempt().await {
-                Ok(value) => return Ok(value),
-                Err(error) if begun.elapsed() >= patience => return Err(self.failed(action, error)),
-                Err(_) => tokio::time::sleep(PAUSE).await,
+            let answer = tokio::time::timeout((patience / 2).max(REQUEST), attempt()).await;
+            let is_late = begun.elapsed() >= patience;
+            match answer {
+                Ok(Ok(value)) => return Ok(value),
+                Ok(Err(error)) if is_late => return Err(self.failed(action, error)),
+                Ok(Err(_)) => tokio::time::sleep(PAUSE).await,
+                Err(_) if is_late => return Err(self.failed(action, "no answer")),
+                Err(_) => {}
             }
         }
     }

@@ -34,6 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const SILENCE: Duration = Duration::from_secs(5);
 /// How long results are waited for that are on their way when the campaign is stopped.
 const FAREWELL: Duration = Duration::from_secs(1);
+/// How long it may take to remove what is left of a campaign.
+const CLEARING: Duration = Duration::from_secs(10);
 /// The file in the campaign's folder that says which campaign of a queue it is.
 const JOB: &str = "queue.json";
 
@@ -320,7 +322,7 @@ impl Submission<'_> {
         }
         ledger.commit()?;
         // What remains there is given up by the server after some days.
-        let _ = self.link.block(clear(&hub, &job));
+        let _ = self.link.block(hub.insist("clear up", CLEARING, || clear(&hub, &job)));
         Ok(())
     }
 
@@ -333,7 +335,7 @@ impl Submission<'_> {
             return Ok(());
         }
         let hub = self.link.hub().clone();
-        let _ = self.link.block(end(&hub, &earlier.id));
+        let _ = self.link.block(hub.insist("end", CLEARING, || end(&hub, &earlier.id)));
         let Ok(results) = self.link.block(results_of(&hub, &earlier.id)) else { return Ok(()) };
         let executed = executed(ledger, id, &earlier.lanes)?;
         let allotment = Allotment::new([], crate::Shard::default());
@@ -345,7 +347,7 @@ impl Submission<'_> {
             }
             self.take_in(ledger, &mut flow, &messages)?;
         }
-        let _ = self.link.block(clear(&hub, &earlier.id));
+        let _ = self.link.block(hub.insist("clear up", CLEARING, || clear(&hub, &earlier.id)));
         Ok(())
     }
 }
