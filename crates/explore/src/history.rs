@@ -251,6 +251,14 @@ impl History {
         self.before(position as usize, self.events.len())
     }
 
+    /// Is the last access to the object, if there was any, a write that the step under examination
+    /// happens after in any case?
+    #[inline]
+    fn is_last_write_known(&self, object: u32) -> bool {
+        let last = self.by_object.get(object as usize).and_then(|entries| entries.last());
+        last.is_none_or(|entry| entry.write && self.is_known(entry.position))
+    }
+
     /// Makes room for more threads in every clock.
     fn widen(&mut self, threads: usize) {
         let width = threads.next_power_of_two().div_ceil(LANES);
@@ -269,6 +277,8 @@ impl History {
     fn find_races(&mut self, accesses: &[Access], open: &impl Fn(u32) -> u8) {
         match accesses {
             [access] if access.gate == 0 => self.single_races(*access),
+            // Whatever came before happens before the last write.
+            [access] if self.is_last_write_known(access.object) => {}
             _ => self.several_races(accesses, open),
         }
     }

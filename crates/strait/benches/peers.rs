@@ -171,12 +171,12 @@ fn growth() {
             memory()
         );
     }
-    steps();
+    steps("");
 }
 
 /// What a step of each kind costs in programs that make a thousand of them in one way only: what
 /// starting threads costs does not count here.
-fn steps() {
+fn steps(only: &str) {
     use strait::sync::atomic::{AtomicUsize, Ordering};
     use strait::sync::{Condvar, Mutex, RwLock, mpsc};
     fn times(count: usize, action: impl Fn()) {
@@ -221,7 +221,7 @@ fn steps() {
         }),
     ];
     println!("a thousand steps of one kind, ns a step:");
-    for (name, program) in rows {
+    for (name, program) in rows.into_iter().filter(|(name, _)| name.contains(only)) {
         let (mut steps, start) = (0, cpu());
         while cpu() - start < 300_000_000 {
             let outcomes = strait::Builder::new().outcomes(program);
@@ -243,42 +243,66 @@ fn cpu_of_threads() -> Vec<(String, u64)> {
     named.filter_map(|(name, path)| Some((name, computed(path)?))).collect()
 }
 
-/// The same search on more cores. Where others use the machine, the time on the wall says little;
-/// what the busiest worker has computed says how long the search would take on cores of its own.
-fn cores() {
-    println!("\nlost(6) on several cores:");
-    let mut alone = 0f64;
-    for cores in [1, 2, 1, 2] {
-        let done = std::sync::atomic::AtomicBool::new(false);
-        let before: std::collections::HashMap<_, _> = cpu_of_threads().into_iter().collect();
-        let start = std::time::Instant::now();
-        let (executions, spent) = std::thread::scope(|scope| {
-            let watch = scope.spawn(|| {
-                let mut spent = std::collections::HashMap::new();
-                while !done.load(Real::Relaxed) {
-                    for (thread, time) in cpu_of_threads() {
-                        spent.insert(thread.clone(), time - before.get(&thread).unwrap_or(&0));
-                    }
-                    std::thread::sleep(std::time::Duration::from_millis(10));
+/// CPU-seconds that an action took: of all threads together, and of the busiest one.
+fn spent_by(action: impl FnOnce()) -> (f64, f64) {
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let before: std::collections::HashMap<_, _> = cpu_of_threads().into_iter().collect();
+    let spent = std::thread::scope(|scope| {
+        let watch = scope.spawn(|| {
+            let mut spent = std::collections::HashMap::new();
+            while !done.load(Real::Relaxed) {
+                for (thread, time) in cpu_of_threads() {
+                    spent.insert(thread.clone(), time - before.get(&thread).unwrap_or(&0));
                 }
-                spent
-            });
-            let outcomes = strait::Builder::new().cores(cores).outcomes(|| ours::lost(6));
-            done.store(true, Real::Relaxed);
-            (outcomes.executions, watch.join().unwrap())
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            spent
         });
-        let all = spent.values().sum::<u64>() as f64 / 1e9;
-        let most = spent.values().max().copied().unwrap_or(0) as f64 / 1e9;
-        if cores == 1 {
-            alone = most;
-        }
-        println!(
-            "{cores}: {executions} executions, {:.2} s on the wall; {all:.2} CPU-seconds, the \
-             busiest worker {most:.2}: {:.2} times the rate of one",
-            start.elapsed().as_secs_f64(),
-            alone / most
+        action();
+        done.store(true, Real::Relaxed);
+        watch.join().unwrap()
+    });
+    let all = spent.values().sum::<u64>() as f64 / 1e9;
+    (all, spent.values().max().copied().unwrap_or(0) as f64 / 1e9)
+}
+
+fn lost_six(cores: usize) {
+    let outcomes = strait::Builder::new().cores(cores).outcomes(|| ours::lost(6));
+    assert_eq!(outcomes.executions, 518_400);
+}
+
+/// The same search on one core and on two, and two searches at once that know nothing of each other:
+/// more than those gain, no way of dividing one could. Where others use the machine, the time on the
+/// wall says little; what the busiest worker has computed says how long the search would take on
+/// cores of its own.
+fn cores() {
+    println!("\nlost(6), 518,400 executions, on two cores:");
+    let (mut apart, mut divided) = (Vec::new(), Vec::new());
+    for _ in 0..5 {
+        let wall = std::time::Instant::now();
+        let (all, one) = spent_by(|| lost_six(1));
+        print!(
+            "one core {:.2} s on the wall, {all:.2} CPU-seconds; ",
+            wall.elapsed().as_secs_f64()
         );
+        let wall = std::time::Instant::now();
+        let (all, most) = spent_by(|| lost_six(2));
+        divided.push(one / most);
+        print!("two {:.2} s, {all:.2}, the busier {most:.2}; ", wall.elapsed().as_secs_f64());
+        let (all, most) = spent_by(|| {
+            let other = std::thread::spawn(|| lost_six(1));
+            lost_six(1);
+            other.join().unwrap();
+        });
+        apart.push(2.0 * one / most);
+        println!("two searches at once {all:.2}, the busier {most:.2}");
     }
+    divided.sort_by(f64::total_cmp);
+    apart.sort_by(f64::total_cmp);
+    println!(
+        "medians: two cores {:.2} times the rate of one; two searches at once {:.2} times",
+        divided[2], apart[2]
+    );
 }
 
 fn main() {
@@ -289,11 +313,22 @@ fn main() {
         growth();
         return cores();
     }
+    if std::env::args().any(|argument| argument == "--cores") {
+        return cores();
+    }
+    if let Some(position) = std::env::args().position(|argument| argument == "--steps") {
+        return steps(&std::env::args().nth(position + 1).unwrap_or_default());
+    }
     if let Some(position) = std::env::args().position(|argument| argument == "--count") {
-        // For a profiler: so many searches, or 500.
-        let searches = std::env::args().nth(position + 1).and_then(|text| text.parse().ok());
-        let searches: u64 = searches.unwrap_or(500);
-        println!("lost(3): {} executions", (0..searches).map(|_| ours_lost()).sum::<u64>());
+        // For a profiler: so many searches, or 500, of lost(3) or another size, on one core or more.
+        let number = |after: usize, default: usize| {
+            let given = std::env::args().nth(position + after);
+            given.and_then(|text| text.parse().ok()).unwrap_or(default)
+        };
+        let (searches, size, cores) = (number(1, 500), number(2, 3), number(3, 1));
+        let search = |_| strait::Builder::new().cores(cores).outcomes(move || ours::lost(size));
+        let executions: u64 = (0..searches).map(|index| search(index).executions).sum();
+        println!("lost({size}): {executions} executions");
         return;
     }
     // Under `cargo test` nobody reads figures, and peers print every failure they look for.

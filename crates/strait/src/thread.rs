@@ -14,9 +14,9 @@ pub use crate::scope::{Scope, ScopedJoinHandle, scope};
 
 use crate::exception::RealMailbox;
 use crate::rt::current::{mailbox_of_os_thread, set_mailbox_of_os_thread, under_test, with};
+use crate::rt::record::Left;
 use crate::rt::schedule::body;
 use crate::rt::thread as model;
-use crate::rt::world::Left;
 
 /// A started thread, to be joined.
 pub struct JoinHandle<T> {

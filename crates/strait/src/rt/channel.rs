@@ -1,10 +1,11 @@
 //! The model of channels: unbounded, bounded and rendezvous.
 //!
 //! With a buffer, sending and receiving are steps with gates: there is room, there is a message, or
-//! the other side is gone. What they access is in `ends.rs`. Without a buffer a partner is needed: who
-//! comes first leaves an offer or an ask and waits, who comes second completes it.
+//! the other side is gone. What they access is in `ends.rs`. Channels without a buffer have the rest
+//! in `rendezvous.rs`.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use strait_explore::EventId;
@@ -13,38 +14,27 @@ use super::coroutine::Suspender;
 use super::current::with;
 use super::ends::{Doing, Ends, RECEIVE, SEND, Shape, Stamp};
 use super::op::{Op, Place, Ways};
-use super::schedule::{arrive, drain, wait, wait_or_leave};
+use super::rendezvous::Waiter;
+use super::schedule::{arrive, drain};
 use super::select::{Selectable, Ticket};
 use super::slot::{Fresh, Slot};
 use super::world::World;
 
-/// A thread that waits for a partner.
-struct Waiter<V> {
-    thread: u32,
-    ticket: Ticket,
-    case: usize,
-    value: V,
-}
-
-struct State<T> {
-    /// The parts besides the whole, valid in the same execution.
-    front: u32,
-    present: u32,
+pub(super) struct State<T> {
     queue: VecDeque<(T, Stamp)>,
     /// The places in the buffer that were never used, and what has made the others free.
     unused: usize,
     freed: VecDeque<Stamp>,
-    senders: usize,
+    pub(super) senders: usize,
     /// The steps that have dropped senders.
     dropped: Vec<EventId>,
     receivers: usize,
-    several_receivers: bool,
     /// Senders without a partner. A select brings its value later.
-    offers: VecDeque<Waiter<Option<T>>>,
+    pub(super) offers: VecDeque<Waiter<Option<T>>>,
     /// Receivers without a partner.
-    asks: VecDeque<Waiter<()>>,
+    pub(super) asks: VecDeque<Waiter<()>>,
     /// Values for receivers that have found a partner.
-    handed: Vec<(u32, T)>,
+    pub(super) handed: Vec<(u32, T)>,
     /// Selects that want to look again.
     selects: Vec<u32>,
 }
@@ -53,6 +43,10 @@ struct State<T> {
 pub(crate) struct Core<T> {
     slot: Slot,
     shape: Shape,
+    /// The objects besides that of the slot, valid in the same execution: the front above, the
+    /// senders below. Beside the state, so that a step is announced without locking that.
+    parts: AtomicU64,
+    several_receivers: AtomicBool,
     state: Mutex<State<T>>,
 }
 
@@ -65,6 +59,10 @@ pub(crate) enum Nothing {
 
 const KIND: &str = "channel";
 
+fn packed(front: u32, senders: u32) -> u64 {
+    u64::from(front) << 32 | u64::from(senders)
+}
+
 impl<T> Core<T> {
     #[track_caller]
     pub(crate) fn new(capacity: Option<usize>) -> Self {
@@ -73,28 +71,31 @@ impl<T> Core<T> {
         let slot = Slot::new(Fresh { kind: KIND, open, value: 0 });
         let place = std::panic::Location::caller();
         let part = || with(|world| world.create(KIND, open, 0, place)).unwrap_or(0);
-        let (front, present) = if shape == Shape::Rendezvous { (0, 0) } else { (part(), part()) };
+        let parts = if shape == Shape::Rendezvous { 0 } else { packed(part(), part()) };
         let state = State {
-            front,
-            present,
             queue: VecDeque::new(),
             unused: capacity.unwrap_or(0),
             freed: VecDeque::new(),
             senders: 1,
             dropped: Vec::new(),
             receivers: 1,
-            several_receivers: false,
             offers: VecDeque::new(),
             asks: VecDeque::new(),
             handed: Vec::new(),
             selects: Vec::new(),
         };
-        let core = Core { slot, shape, state: Mutex::new(state) };
+        let core = Core {
+            slot,
+            shape,
+            parts: AtomicU64::new(parts),
+            several_receivers: AtomicBool::new(false),
+            state: Mutex::new(state),
+        };
         with(|world| core.join_parts(&mut core.state(), world, place));
         core
     }
 
-    fn state(&self) -> MutexGuard<'_, State<T>> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -107,26 +108,46 @@ impl<T> Core<T> {
     }
 
     /// The objects that stand for the channel in this execution.
-    fn ends(&self, state: &mut State<T>, world: &mut World, place: Place) -> Ends {
-        let fresh = || Fresh { kind: KIND, open: self.gates(state), value: 0 };
-        let (back, new) = self.slot.find(world, fresh, place);
-        if new {
-            self.move_here(state, world, place);
+    #[inline]
+    pub(super) fn ends(&self, state: &mut State<T>, world: &mut World, place: Place) -> Ends {
+        match self.slot.known(world) {
+            Some(back) => self.ends_from(back),
+            None => self.ends_outside(state, world, place),
         }
-        Ends { back, front: state.front, senders: state.present }
     }
 
-    /// The channel was left over by another execution. What happened there is no cause of anything.
+    /// The same where the state is not locked.
+    #[inline]
+    fn ends_unlocked(&self, world: &mut World, place: Place) -> Ends {
+        match self.slot.known(world) {
+            Some(back) => self.ends_from(back),
+            None => self.ends_outside(&mut self.state(), world, place),
+        }
+    }
+
+    #[inline]
+    fn ends_from(&self, back: u32) -> Ends {
+        let parts = self.parts.load(Ordering::Relaxed);
+        Ends { back, front: (parts >> 32) as u32, senders: parts as u32 }
+    }
+
+    /// The channel was made outside this execution. If it was left over by another one, what
+    /// happened there is no cause of anything.
     #[cold]
-    fn move_here(&self, state: &mut State<T>, world: &mut World, place: Place) {
+    fn ends_outside(&self, state: &mut State<T>, world: &mut World, place: Place) -> Ends {
         let open = self.gates(state);
-        state.freed.iter_mut().for_each(|stamp| *stamp = Stamp::default());
-        state.queue.iter_mut().for_each(|(_, stamp)| *stamp = Stamp::default());
-        state.dropped.clear();
-        let mut part = |address: usize| world.outside(address, KIND, open, 0, place).0;
-        state.front = part(std::ptr::from_ref(&state.queue).addr());
-        state.present = part(std::ptr::from_ref(&state.dropped).addr());
-        self.join_parts(state, world, place);
+        let (back, new) = self.slot.find(world, || Fresh { kind: KIND, open, value: 0 }, place);
+        if new {
+            state.freed.iter_mut().for_each(|stamp| *stamp = Stamp::default());
+            state.queue.iter_mut().for_each(|(_, stamp)| *stamp = Stamp::default());
+            state.dropped.clear();
+            let mut part = |address: usize| world.outside(address, KIND, open, 0, place).0;
+            let front = part(std::ptr::from_ref(&state.queue).addr());
+            let senders = part(std::ptr::from_ref(&state.dropped).addr());
+            self.parts.store(packed(front, senders), Ordering::Relaxed);
+            self.join_parts(state, world, place);
+        }
+        self.ends_from(back)
     }
 
     /// Says of the parts what they are part of.
@@ -154,7 +175,7 @@ impl<T> Core<T> {
     }
 
     /// Tells the model what is possible now and since when, and selects that they should look again.
-    fn refresh(&self, mut state: MutexGuard<'_, State<T>>) {
+    pub(super) fn refresh(&self, mut state: MutexGuard<'_, State<T>>) {
         let open = self.gates(&state);
         let place = std::panic::Location::caller();
         let selects = std::mem::take(&mut state.selects);
@@ -183,9 +204,8 @@ impl<T> Core<T> {
     /// Announces a step. Gives the way out.
     fn announce(&self, doing: Doing, place: Place) -> Option<Suspender> {
         drain(None, place);
-        let mut state = self.state();
         let announced = with(|world| {
-            let ends = self.ends(&mut state, world, place);
+            let ends = self.ends_unlocked(world, place);
             let whole = self.shape.is_whole(world.features);
             let only = ends.only_access(doing, self.shape, whole);
             let tickets = world.tickets(place);
@@ -197,7 +217,10 @@ impl<T> Core<T> {
                     let mut op = Op::local(doing.label(), place);
                     match only {
                         Some(access) => op.accesses.push(access),
-                        None => op.accesses = ends.accesses(doing, state.several_receivers),
+                        None => {
+                            let several = self.several_receivers.load(Ordering::Relaxed);
+                            op.accesses = ends.accesses(doing, several);
+                        }
                     }
                     op.accesses.extend(tickets);
                     if doing == Doing::ReceiveTimeout {
@@ -220,15 +243,6 @@ impl<T> Core<T> {
             suspender.suspend();
         }
         arrive(way_out.is_some())
-    }
-
-    /// At a rendezvous each comes to know what the others know.
-    fn synchronise(&self, state: &mut State<T>, place: Place) {
-        with(|world| {
-            let object = self.ends(state, world, place).back;
-            world.clocks.acquire(world.current, object);
-            world.clocks.release(world.current, object);
-        });
     }
 
     /// Sends, waiting if need be.
@@ -286,47 +300,6 @@ impl<T> Core<T> {
         Ok(())
     }
 
-    /// Sends to a receiver that waits, or waits for one.
-    fn offer(
-        &self,
-        mut state: MutexGuard<'_, State<T>>,
-        value: T,
-        waits: bool,
-        place: Place,
-    ) -> Result<(), T> {
-        if let Some(ask) = pop_open(&mut state.asks) {
-            ask.ticket.cash(ask.case);
-            state.handed.push((ask.thread, value));
-            self.refresh(state);
-            with(|world| world.wake(ask.thread));
-            return Ok(());
-        }
-        if !waits {
-            return Err(value);
-        }
-        let me = with(|world| world.current).unwrap_or(0);
-        let ticket = Ticket::new();
-        let offer = Waiter { thread: me, ticket: ticket.clone(), case: 0, value: Some(value) };
-        state.offers.push_back(offer);
-        self.refresh(state);
-        wait_or_leave("a receiver", place, || {
-            let mut state = self.state();
-            state.offers.retain(|offer| offer.thread != me);
-            self.refresh(state);
-        });
-        if ticket.case().is_some() {
-            return Ok(());
-        }
-        let mut state = self.state();
-        let position = state.offers.iter().position(|offer| offer.thread == me);
-        let value = position.and_then(|position| state.offers.remove(position)?.value);
-        self.refresh(state);
-        match value {
-            Some(value) => Err(value),
-            None => Ok(()),
-        }
-    }
-
     /// Receives, waiting if need be; `None` if nothing can come any more.
     #[inline(always)]
     pub(crate) fn receive(&self, place: Place) -> Option<T> {
@@ -374,70 +347,13 @@ impl<T> Core<T> {
         Err(Nothing::Disconnected)
     }
 
-    /// Receives from a sender that waits, or waits for one.
-    fn ask(
-        &self,
-        mut state: MutexGuard<'_, State<T>>,
-        waits: bool,
-        place: Place,
-    ) -> Result<T, Nothing> {
-        let me = with(|world| world.current).unwrap_or(0);
-        if let Some(offer) = pop_open(&mut state.offers) {
-            offer.ticket.cash(offer.case);
-            self.refresh(state);
-            with(|world| world.wake(offer.thread));
-            return match offer.value {
-                Some(value) => Ok(value),
-                None => {
-                    // The sender is a select, which brings its value as soon as it runs.
-                    with(|world| world.threads[offer.thread as usize].partner = Some(me));
-                    wait("the value of a select", place);
-                    self.handed(me).ok_or(Nothing::Disconnected)
-                }
-            };
-        }
-        if state.senders == 0 {
-            return Err(Nothing::Disconnected);
-        }
-        if !waits {
-            return Err(Nothing::Empty);
-        }
-        let ticket = Ticket::new();
-        state.asks.push_back(Waiter { thread: me, ticket, case: 0, value: () });
-        self.refresh(state);
-        wait_or_leave("a sender", place, || {
-            let mut state = self.state();
-            state.asks.retain(|ask| ask.thread != me);
-            self.refresh(state);
-        });
-        let value = self.handed(me);
-        let mut state = self.state();
-        state.asks.retain(|ask| ask.thread != me);
-        self.refresh(state);
-        value.ok_or(Nothing::Disconnected)
-    }
-
-    /// The value that a partner has left for a thread.
-    pub(crate) fn handed(&self, thread: u32) -> Option<T> {
-        let mut state = self.state();
-        let position = state.handed.iter().position(|(receiver, _)| *receiver == thread)?;
-        Some(state.handed.swap_remove(position).1)
-    }
-
-    /// Leaves a value for the receiver that has cashed the ticket of a select.
-    pub(crate) fn hand_to(&self, receiver: u32, value: T) {
-        self.state().handed.push((receiver, value));
-        with(|world| world.wake(receiver));
-    }
-
     pub(crate) fn clone_sender(&self) {
         self.state().senders += 1;
     }
 
     pub(crate) fn clone_receiver(&self) {
-        let mut state = self.state();
-        state.receivers += 1;
-        state.several_receivers = true;
+        self.state().receivers += 1;
+        self.several_receivers.store(true, Ordering::Relaxed);
     }
 
     #[inline(always)]
@@ -491,7 +407,7 @@ impl<T> Core<T> {
 
 impl<T> Selectable for Core<T> {
     fn object(&self, place: Place) -> u32 {
-        with(|world| self.ends(&mut self.state(), world, place).back).unwrap_or(0)
+        with(|world| self.ends_unlocked(world, place).back).unwrap_or(0)
     }
 
     fn rendezvous(&self) -> bool {
@@ -523,13 +439,4 @@ impl<T> Selectable for Core<T> {
         self.refresh(state);
         self.state().selects = selects;
     }
-}
-
-fn pop_open<V>(waiters: &mut VecDeque<Waiter<V>>) -> Option<Waiter<V>> {
-    while let Some(waiter) = waiters.pop_front() {
-        if waiter.ticket.is_open() {
-            return Some(waiter);
-        }
-    }
-    None
 }

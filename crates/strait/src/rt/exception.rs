@@ -17,8 +17,9 @@ use strait_explore::Access;
 use super::current::with;
 use super::features::Feature;
 use super::op::{Op, Place};
+use super::record::{State, Thread};
 use super::schedule::{drain, point};
-use super::world::{State, Thread, World};
+use super::world::World;
 
 /// The gate of a control object: an exception has come.
 const MAIL: u8 = 1;

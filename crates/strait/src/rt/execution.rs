@@ -17,8 +17,9 @@ use super::log::Log;
 use super::memory::Model;
 use super::names::Names;
 use super::op::Place;
+use super::record::State;
 use super::schedule::{begin, body, step, tear_down};
-use super::world::{State, World};
+use super::world::World;
 use crate::outcome::{Blocked, Outcome};
 
 /// The code under test. It is called once an execution.

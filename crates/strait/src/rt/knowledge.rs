@@ -6,7 +6,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::world::{State, World};
+use super::record::State;
+use super::world::World;
 
 /// What the threads of an execution have declared.
 #[derive(Default)]
@@ -53,7 +54,7 @@ impl World {
     }
 
     fn look_for_stuck(&mut self) {
-        let alive = |thread: &super::world::Thread| {
+        let alive = |thread: &super::record::Thread| {
             !matches!(thread.state, State::Unborn | State::Finished) && thread.commits_for.is_none()
         };
         let numbers: Vec<u32> = (0..self.threads.len() as u32)

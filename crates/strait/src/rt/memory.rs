@@ -16,7 +16,8 @@ use strait_explore::{EventId, ThreadId};
 
 use super::few::Few;
 use super::op::{Place, writes};
-use super::world::{State, World, add_past};
+use super::record::{State, add_past};
+use super::world::World;
 
 /// Which stores other threads may see late.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

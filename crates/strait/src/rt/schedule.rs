@@ -13,8 +13,9 @@ use super::features::Feature;
 use super::log::Line;
 use super::memory::Model;
 use super::op::{Op, Place};
+use super::record::State;
 use super::room::Code;
-use super::world::{State, World};
+use super::world::World;
 
 // ---- inside: called by the code under test ----
 

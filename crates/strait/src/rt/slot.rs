@@ -43,6 +43,13 @@ impl Slot {
         Slot(AtomicU64::new(word.unwrap_or(0)))
     }
 
+    /// The object's number in this world, if it was made in this execution.
+    #[inline]
+    pub(crate) fn known(&self, world: &World) -> Option<u32> {
+        let word = self.0.load(Ordering::Relaxed);
+        ((word >> 32) as u32 == world.epoch).then_some(word as u32)
+    }
+
     /// The object's number in this world. `fresh` says how it looks if this execution has not met
     /// it; then the second part of the answer is true.
     #[inline]
@@ -52,9 +59,8 @@ impl Slot {
         fresh: impl FnOnce() -> Fresh,
         place: Place,
     ) -> (u32, bool) {
-        let word = self.0.load(Ordering::Relaxed);
-        if (word >> 32) as u32 == world.epoch {
-            return (word as u32, false);
+        if let Some(object) = self.known(world) {
+            return (object, false);
         }
         let Fresh { kind, open, value } = fresh();
         world.outside(std::ptr::from_ref(self).addr(), kind, open, value, place)

@@ -9,8 +9,8 @@ use super::current::{under_test, with};
 use super::exception::Mask;
 use super::features::Feature;
 use super::op::{Op, Place};
+use super::record::{Left, State, add_past};
 use super::schedule::{announce_wait, drain, interrupted_wait, is_interrupted, point};
-use super::world::{Left, State, add_past};
 
 /// The gate of a thread's parking token.
 const TOKEN: u8 = 1;

@@ -6,184 +6,27 @@
 //! Starting a thread, waiting for one to end and being woken need no step of their own, since
 //! nobody can do anything about them: they are causes of the thread's next step.
 
-use std::any::Any;
 use std::num::NonZero;
-use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
-use strait_explore::{Access, EventId, ThreadId};
+use strait_explore::{EventId, ThreadId};
 
-use super::coroutine::{Suspender, Worker};
+use super::coroutine::Worker;
 use super::current::{idle_tables, note_unwinding, retire_worker};
-use super::exception::{Mailbox, Mask};
+use super::exception::Mask;
 use super::features::{Feature, Features};
 use super::few::Few;
 use super::footprint::Footprints;
 use super::invariant::Invariants;
 use super::knowledge::Knowledge;
 use super::log::Log;
-use super::memory::{Buffered, Model};
+use super::memory::Model;
 use super::names::Names;
-use super::op::{Op, Place, Ways};
+use super::object::Object;
+use super::op::Place;
 use super::race::Clocks;
+use super::record::{State, Thread, add_past};
 use super::room::Room;
-
-/// Where a thread stands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum State {
-    /// Not part of this execution (yet).
-    Unborn,
-    /// Its code can go on.
-    Ready,
-    /// It has announced a step.
-    Announced,
-    /// It waits for another thread to wake it.
-    Waiting,
-    /// It is over.
-    Finished,
-}
-
-/// What a thread that is over has left for whoever joins it.
-pub(crate) enum Left {
-    /// Its value.
-    Value(Box<dyn Any>),
-    /// Its panic.
-    Panic(Box<dyn Any + Send>),
-}
-
-/// Stands in the unused places of lists of events.
-pub(crate) const NO_EVENT: EventId = EventId { thread: ThreadId(0), index: 0 };
-
-/// A thread of the code under test, or a phantom that commits stores.
-pub(crate) struct Thread {
-    pub(crate) state: State,
-    pub(crate) op: Op,
-    /// The way in which the announced step is to be taken.
-    pub(crate) choice: u32,
-    /// How many steps it has made.
-    pub(crate) events: u32,
-    /// What happened before whatever it does next, its own last step included.
-    pub(crate) past: Few<EventId>,
-    pub(crate) children: u32,
-    objects: u32,
-    pub(crate) worker: Option<Box<Worker>>,
-    /// The way out of its coroutine.
-    pub(crate) suspender: Option<Suspender>,
-    /// Its code, until that begins.
-    pub(crate) room: Room,
-    /// What it gave, until somebody takes it.
-    pub(crate) left: Option<Left>,
-    /// The thread-local values it has made, each with its key.
-    pub(crate) locals: Vec<(usize, Rc<dyn Any>)>,
-    /// Can nobody join it any more?
-    pub(crate) detached: bool,
-    /// Who waits for its end.
-    pub(crate) joiners: Few<u32>,
-    pub(crate) name: Option<Box<str>>,
-    /// Where it was started.
-    pub(crate) born_at: Place,
-    /// What it waits for, when it does.
-    pub(crate) waits_for: &'static str,
-    pub(crate) waits_at: Option<Place>,
-    /// Is its stack being unwound?
-    pub(crate) unwinding: bool,
-    /// Whose stores it commits, if it is a phantom.
-    pub(crate) commits_for: Option<u32>,
-    /// What it has to commit, if it is a phantom.
-    pub(crate) queue: std::collections::VecDeque<Buffered>,
-    /// The phantoms that commit its stores.
-    pub(crate) phantoms: SmallVec<[u32; 1]>,
-    /// How many stores it has buffered, and how many of them later stores must follow.
-    pub(crate) stores: u32,
-    pub(crate) fence: u32,
-    /// The commits of the stores before its last release fence.
-    pub(crate) fenced: SmallVec<[EventId; 4]>,
-    pub(crate) mailbox: Mailbox,
-    /// Who waits for the value of its select.
-    pub(crate) partner: Option<u32>,
-    /// Was anything of what is rarely used used?
-    pub(crate) rarities: bool,
-}
-
-impl Thread {
-    fn new(place: Place) -> Thread {
-        Thread {
-            state: State::Unborn,
-            op: Op::local("", place),
-            choice: 0,
-            events: 0,
-            past: Few::new(NO_EVENT),
-            children: 0,
-            objects: 0,
-            worker: None,
-            suspender: None,
-            room: Room::new(),
-            left: None,
-            locals: Vec::new(),
-            detached: false,
-            joiners: Few::new(0),
-            name: None,
-            born_at: place,
-            waits_for: "",
-            waits_at: None,
-            unwinding: false,
-            commits_for: None,
-            queue: std::collections::VecDeque::new(),
-            phantoms: SmallVec::new(),
-            stores: 0,
-            fence: 0,
-            fenced: SmallVec::new(),
-            mailbox: Mailbox::default(),
-            partner: None,
-            rarities: false,
-        }
-    }
-
-    #[inline]
-    fn reset(&mut self) {
-        self.state = State::Unborn;
-        self.events = 0;
-        self.past.clear();
-        self.children = 0;
-        self.objects = 0;
-        self.joiners.clear();
-        self.detached = false;
-        self.unwinding = false;
-        self.partner = None;
-        if self.rarities {
-            self.reset_rarities();
-        }
-    }
-
-    fn reset_rarities(&mut self) {
-        self.rarities = false;
-        self.name = None;
-        self.commits_for = None;
-        self.queue.clear();
-        self.phantoms.clear();
-        self.stores = 0;
-        self.fence = 0;
-        self.fenced.clear();
-        self.mailbox.reset();
-    }
-}
-
-/// An object that threads share.
-#[derive(Clone, Copy)]
-pub(crate) struct Object {
-    epoch: u32,
-    /// Its open gates.
-    pub(crate) open: u8,
-    /// In how many ways a step that counts them can be taken.
-    pub(crate) ways: u32,
-    /// Its value, if it is one.
-    pub(crate) value: u64,
-    pub(crate) kind: &'static str,
-    pub(crate) place: Place,
-    /// What it is a part of; itself, nearly always.
-    pub(crate) whole: u32,
-}
 
 /// The tables of a world that is no more, for the next one: to make them, with the stacks of the
 /// threads, costs as much as a few executions.
@@ -218,7 +61,7 @@ pub(crate) struct World {
     born: u32,
     pub(crate) objects: Vec<Object>,
     /// For some objects the events that have opened their gates without writing them.
-    enablers: Vec<Few<EventId>>,
+    pub(super) enablers: Vec<Few<EventId>>,
     /// The thread whose code is running.
     pub(crate) current: u32,
     /// Threads whose code can go on.
@@ -432,101 +275,6 @@ impl World {
         number
     }
 
-    /// Makes an object on behalf of the current thread.
-    #[inline]
-    pub(crate) fn create(&mut self, kind: &'static str, open: u8, value: u64, place: Place) -> u32 {
-        let maker = self.current;
-        let index = self.me().objects;
-        self.me().objects += 1;
-        let number = self.names.object(maker, index);
-        self.place_object(number, kind, open, value, place);
-        number
-    }
-
-    /// The object at an address that no thread of this execution has made. Says whether this
-    /// execution meets it for the first time.
-    pub(crate) fn outside(
-        &mut self,
-        address: usize,
-        kind: &'static str,
-        open: u8,
-        value: u64,
-        place: Place,
-    ) -> (u32, bool) {
-        self.outside = true;
-        let number = self.names.at(address);
-        let known = self.objects.get(number as usize);
-        if known.is_some_and(|object| object.epoch == self.epoch) {
-            return (number, false);
-        }
-        self.place_object(number, kind, open, value, place);
-        (number, true)
-    }
-
-    /// An object that belongs to a thread, by what it is for.
-    pub(crate) fn own_object(
-        &mut self,
-        thread: u32,
-        purpose: u8,
-        kind: &'static str,
-        place: Place,
-    ) -> u32 {
-        let number = self.names.own(thread, purpose);
-        let known = self.objects.get(number as usize);
-        if known.is_none_or(|object| object.epoch != self.epoch) {
-            self.place_object(number, kind, 0, 0, place);
-        }
-        number
-    }
-
-    fn place_object(
-        &mut self,
-        number: u32,
-        kind: &'static str,
-        open: u8,
-        value: u64,
-        place: Place,
-    ) {
-        let object = Object { epoch: self.epoch, open, ways: 1, value, kind, place, whole: number };
-        let index = number as usize;
-        if self.objects.len() <= index {
-            let unused = Object { epoch: u32::MAX, open: 0, value: 0, kind: "", ..object };
-            self.objects.resize(index + 1, unused);
-        }
-        self.objects[index] = object;
-        if let Some(enablers) = self.enablers.get_mut(index) {
-            enablers.clear();
-        }
-        self.clocks.forget_object(number);
-    }
-
-    #[inline]
-    pub(crate) fn object(&mut self, number: u32) -> &mut Object {
-        &mut self.objects[number as usize]
-    }
-
-    /// The events that have opened the gate of a step without writing what it accesses.
-    #[inline]
-    pub(crate) fn enablers(&self, accesses: &[Access]) -> &[EventId] {
-        match accesses {
-            [access, ..] if access.gate != 0 => {
-                self.enablers.get(access.object as usize).map_or(&[], |enablers| enablers)
-            }
-            _ => &[],
-        }
-    }
-
-    /// These events have opened the gate of an object.
-    pub(crate) fn enable(&mut self, object: u32, events: impl Iterator<Item = EventId>) {
-        let index = object as usize;
-        if self.enablers.len() <= index {
-            self.enablers.resize(index + 1, Few::new(NO_EVENT));
-        }
-        let enablers = &mut self.enablers[index];
-        enablers.clear();
-        events.for_each(|event| enablers.push(event));
-    }
-
     /// The last step of the current thread, if it has made one.
     pub(crate) fn last_event(&mut self) -> Option<EventId> {
         let thread = ThreadId(self.current);
@@ -595,59 +343,5 @@ impl World {
     #[inline]
     pub(crate) fn is_watched(&self) -> bool {
         self.invariants.are_any() || self.knowledge.is_declared()
-    }
-
-    /// In how many ways the announced step of a thread can be taken now.
-    #[inline]
-    pub(crate) fn choices(&self, thread: &Thread) -> u32 {
-        let op = &thread.op;
-        match op.ways {
-            Ways::Fixed(count) => count,
-            _ => self.counted_choices(op),
-        }
-    }
-
-    fn counted_choices(&self, op: &Op) -> u32 {
-        let open = |index: usize| self.objects[op.accesses[index].object as usize].open;
-        match op.ways {
-            Ways::Fixed(count) => count,
-            Ways::Counted => self.objects[op.accesses[0].object as usize].ways.max(1),
-            Ways::OrTimeout => 1 + u32::from(op.cases.iter().any(|gate| open(0) & gate != 0)),
-            Ways::Cases => {
-                let cases = op.cases.iter().enumerate();
-                let ready = cases.filter(|(index, gate)| open(*index) & **gate != 0).count();
-                ready.max(1) as u32
-            }
-        }
-    }
-
-    /// Can the thread make its announced step?
-    #[inline]
-    pub(crate) fn is_enabled(&self, number: ThreadId) -> bool {
-        let Some(thread) = self.threads.get(number.0 as usize) else { return false };
-        if thread.state != State::Announced || self.over {
-            return false;
-        }
-        let mut gated = false;
-        for access in thread.op.accesses.iter() {
-            if access.gate != 0 {
-                gated = true;
-                if self.objects[access.object as usize].open & access.gate != 0 {
-                    return true;
-                }
-            }
-        }
-        !gated
-    }
-}
-
-/// Adds events to a past. A past is short: threads rarely wait for many others at once.
-#[inline]
-pub(crate) fn add_past(past: &mut Few<EventId>, more: &[EventId]) {
-    for &event in more {
-        match past.iter_mut().find(|known| known.thread == event.thread) {
-            Some(known) => known.index = known.index.max(event.index),
-            None => past.push(event),
-        }
     }
 }

@@ -1,0 +1,136 @@
+//! The model of channels without a buffer: a partner is needed. Who comes first leaves an offer or an
+//! ask and waits, who comes second completes it.
+
+use std::collections::VecDeque;
+use std::sync::MutexGuard;
+
+use super::channel::{Core, Nothing, State};
+use super::current::with;
+use super::op::Place;
+use super::schedule::{wait, wait_or_leave};
+use super::select::Ticket;
+
+/// A thread that waits for a partner.
+pub(super) struct Waiter<V> {
+    pub(super) thread: u32,
+    pub(super) ticket: Ticket,
+    pub(super) case: usize,
+    pub(super) value: V,
+}
+
+impl<T> Core<T> {
+    /// At a rendezvous each comes to know what the others know.
+    pub(super) fn synchronise(&self, state: &mut State<T>, place: Place) {
+        with(|world| {
+            let object = self.ends(state, world, place).back;
+            world.clocks.acquire(world.current, object);
+            world.clocks.release(world.current, object);
+        });
+    }
+
+    /// Sends to a receiver that waits, or waits for one.
+    pub(super) fn offer(
+        &self,
+        mut state: MutexGuard<'_, State<T>>,
+        value: T,
+        waits: bool,
+        place: Place,
+    ) -> Result<(), T> {
+        if let Some(ask) = pop_open(&mut state.asks) {
+            ask.ticket.cash(ask.case);
+            state.handed.push((ask.thread, value));
+            self.refresh(state);
+            with(|world| world.wake(ask.thread));
+            return Ok(());
+        }
+        if !waits {
+            return Err(value);
+        }
+        let me = with(|world| world.current).unwrap_or(0);
+        let ticket = Ticket::new();
+        let offer = Waiter { thread: me, ticket: ticket.clone(), case: 0, value: Some(value) };
+        state.offers.push_back(offer);
+        self.refresh(state);
+        wait_or_leave("a receiver", place, || {
+            let mut state = self.state();
+            state.offers.retain(|offer| offer.thread != me);
+            self.refresh(state);
+        });
+        if ticket.case().is_some() {
+            return Ok(());
+        }
+        let mut state = self.state();
+        let position = state.offers.iter().position(|offer| offer.thread == me);
+        let value = position.and_then(|position| state.offers.remove(position)?.value);
+        self.refresh(state);
+        match value {
+            Some(value) => Err(value),
+            None => Ok(()),
+        }
+    }
+
+    /// Receives from a sender that waits, or waits for one.
+    pub(super) fn ask(
+        &self,
+        mut state: MutexGuard<'_, State<T>>,
+        waits: bool,
+        place: Place,
+    ) -> Result<T, Nothing> {
+        let me = with(|world| world.current).unwrap_or(0);
+        if let Some(offer) = pop_open(&mut state.offers) {
+            offer.ticket.cash(offer.case);
+            self.refresh(state);
+            with(|world| world.wake(offer.thread));
+            return match offer.value {
+                Some(value) => Ok(value),
+                None => {
+                    // The sender is a select, which brings its value as soon as it runs.
+                    with(|world| world.threads[offer.thread as usize].partner = Some(me));
+                    wait("the value of a select", place);
+                    self.handed(me).ok_or(Nothing::Disconnected)
+                }
+            };
+        }
+        if state.senders == 0 {
+            return Err(Nothing::Disconnected);
+        }
+        if !waits {
+            return Err(Nothing::Empty);
+        }
+        let ticket = Ticket::new();
+        state.asks.push_back(Waiter { thread: me, ticket, case: 0, value: () });
+        self.refresh(state);
+        wait_or_leave("a sender", place, || {
+            let mut state = self.state();
+            state.asks.retain(|ask| ask.thread != me);
+            self.refresh(state);
+        });
+        let value = self.handed(me);
+        let mut state = self.state();
+        state.asks.retain(|ask| ask.thread != me);
+        self.refresh(state);
+        value.ok_or(Nothing::Disconnected)
+    }
+
+    /// The value that a partner has left for a thread.
+    pub(crate) fn handed(&self, thread: u32) -> Option<T> {
+        let mut state = self.state();
+        let position = state.handed.iter().position(|(receiver, _)| *receiver == thread)?;
+        Some(state.handed.swap_remove(position).1)
+    }
+
+    /// Leaves a value for the receiver that has cashed the ticket of a select.
+    pub(crate) fn hand_to(&self, receiver: u32, value: T) {
+        self.state().handed.push((receiver, value));
+        with(|world| world.wake(receiver));
+    }
+}
+
+fn pop_open<V>(waiters: &mut VecDeque<Waiter<V>>) -> Option<Waiter<V>> {
+    while let Some(waiter) = waiters.pop_front() {
+        if waiter.ticket.is_open() {
+            return Some(waiter);
+        }
+    }
+    None
+}
