@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{Draw, Family, Seen, compare_all, perform_all, program};
 use crate::cell::UnsafeCell;
-use crate::channel::{Receiver, Sender, bounded, unbounded};
+use crate::channel::{Receiver, Select, Sender, bounded, unbounded};
 use crate::exception;
 use crate::rt::memory::Model;
 use crate::sync::atomic::{AtomicU8, Ordering};
@@ -21,6 +21,10 @@ enum Op {
     ReceiveTimeout(usize),
     DropSender(usize),
     DropReceiver(usize),
+    /// Receives from the first channel or the second.
+    Select,
+    /// Receives from the first or sends to the second, or finds that neither is possible.
+    TrySelect,
     /// Adds one to a variable that all share.
     Add,
     /// Reads or writes a cell that all share.
@@ -35,6 +39,8 @@ enum Flavour {
     Waiting,
     All,
     Cells,
+    /// Selects that look at two of the three channels.
+    Selects,
     Kills,
 }
 
@@ -43,7 +49,7 @@ fn draw(source: &mut Draw, flavour: Flavour) -> Op {
     let kinds = match flavour {
         Flavour::Waiting => 12,
         Flavour::All => 16,
-        Flavour::Cells => 20,
+        Flavour::Cells | Flavour::Selects => 20,
         Flavour::Kills => 22,
     };
     match source.below(kinds) {
@@ -57,6 +63,8 @@ fn draw(source: &mut Draw, flavour: Flavour) -> Op {
         15 => Op::ReceiveTimeout(channel),
         16 | 17 if flavour == Flavour::Cells => Op::Read,
         18 | 19 if flavour == Flavour::Cells => Op::Write,
+        16..=18 if flavour == Flavour::Selects => Op::Select,
+        19 if flavour == Flavour::Selects => Op::TrySelect,
         _ => Op::Kill(channel % 2),
     }
 }
@@ -73,6 +81,8 @@ impl Op {
             | Op::TryReceive(own)
             | Op::ReceiveTimeout(own)
             | Op::DropReceiver(own) => !sender && own == channel,
+            Op::Select => !sender && channel < 2,
+            Op::TrySelect => channel == usize::from(sender),
             Op::Add | Op::Read | Op::Write | Op::Kill(_) => false,
         }
     }
@@ -86,6 +96,26 @@ struct Shared {
 // SAFETY: only a check, which runs one thread at a time, gets to the cell.
 #[allow(unsafe_code, reason = "the cell is shared to see that races are found")]
 unsafe impl Sync for Shared {}
+
+fn select(one: &Receiver<u8>, other: &Receiver<u8>) -> u8 {
+    let mut select = Select::new();
+    let first = select.recv(one);
+    select.recv(other);
+    let chosen = select.select();
+    let receiver = if chosen.index() == first { one } else { other };
+    chosen.recv(receiver).unwrap_or(98)
+}
+
+fn try_select(one: &Receiver<u8>, other: &Sender<u8>, value: u8) -> u8 {
+    let mut select = Select::new();
+    let first = select.recv(one);
+    select.send(other);
+    match select.try_select() {
+        Ok(chosen) if chosen.index() == first => chosen.recv(one).unwrap_or(98),
+        Ok(chosen) => u8::from(chosen.send(other, value).is_ok()),
+        Err(_) => 97,
+    }
+}
 
 fn perform(
     senders: &mut [Option<Sender<u8>>],
@@ -121,6 +151,14 @@ fn perform(
                 receivers[channel] = None;
                 0
             }
+            Op::Select => match (receiver(0), receiver(1)) {
+                (Some(one), Some(other)) => select(one, other),
+                _ => GONE,
+            },
+            Op::TrySelect => match (receiver(0), sender(1)) {
+                (Some(one), Some(other)) => try_select(one, other, value),
+                _ => GONE,
+            },
             Op::Add => shared.variable.fetch_add(1, Ordering::SeqCst),
             Op::Read => {
                 shared.cell.with(|_| ());
@@ -182,6 +220,11 @@ fn queues_that_nobody_has_to_wait_for_are_searched_optimally() {
 #[test]
 fn messages_synchronise() {
     compare_flavour(Flavour::Cells, 150, false);
+}
+
+#[test]
+fn queues_of_which_some_are_selected_from_are_searched_optimally() {
+    compare_flavour(Flavour::Selects, 150, false);
 }
 
 #[test]

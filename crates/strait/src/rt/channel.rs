@@ -47,6 +47,8 @@ pub(crate) struct Core<T> {
     /// senders below. Beside the state, so that a step is announced without locking that.
     parts: AtomicU64,
     several_receivers: AtomicBool,
+    /// Does a select look at it?
+    selected: AtomicBool,
     state: Mutex<State<T>>,
 }
 
@@ -89,6 +91,7 @@ impl<T> Core<T> {
             shape,
             parts: AtomicU64::new(parts),
             several_receivers: AtomicBool::new(false),
+            selected: AtomicBool::new(false),
             state: Mutex::new(state),
         };
         with(|world| core.join_parts(&mut core.state(), world, place));
@@ -150,13 +153,25 @@ impl<T> Core<T> {
         self.ends_from(back)
     }
 
-    /// Says of the parts what they are part of.
+    /// Says of the parts what they are part of, and takes up what is known about the whole.
     fn join_parts(&self, state: &mut State<T>, world: &mut World, place: Place) {
+        let Ends { back, front, senders } = self.ends(state, world, place);
+        self.selected.store(world.footprints.is_selected(back), Ordering::Relaxed);
         if self.shape != Shape::Rendezvous {
-            let Ends { back, front, senders } = self.ends(state, world, place);
             world.object(front).whole = back;
             world.object(senders).whole = back;
         }
+    }
+
+    #[inline]
+    fn is_selected(&self) -> bool {
+        self.selected.load(Ordering::Relaxed)
+    }
+
+    /// Are all steps at the channel ordered with each other?
+    #[inline]
+    fn is_whole(&self, world: &World) -> bool {
+        self.shape.is_whole(self.is_selected(), world.features)
     }
 
     fn gates(&self, state: &State<T>) -> u8 {
@@ -185,7 +200,7 @@ impl<T> Core<T> {
             for select in selects {
                 world.wake(select);
             }
-            if self.shape.is_whole(world.features) {
+            if self.is_whole(world) {
                 return;
             }
             world.object(front).open = open;
@@ -206,9 +221,9 @@ impl<T> Core<T> {
         drain(None, place);
         let announced = with(|world| {
             let ends = self.ends_unlocked(world, place);
-            let whole = self.shape.is_whole(world.features);
+            let whole = self.is_whole(world);
             let only = ends.only_access(doing, self.shape, whole);
-            let tickets = world.tickets(place);
+            let tickets = if self.is_selected() { world.tickets(place) } else { None };
             match (only, tickets) {
                 (Some(access), None) if doing != Doing::ReceiveTimeout => {
                     world.me().op.become_one(access, doing.label(), place);

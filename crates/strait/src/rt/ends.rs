@@ -19,9 +19,9 @@
 //! A receiver that was never cloned is dropped after all it has received, whoever did that for it;
 //! with several, those that are left may still receive.
 //!
-//! A channel is a whole, all of whose steps are ordered with each other, if it is a rendezvous, while
-//! selects are in use, which wait for several channels at once, and while exceptions are in use,
-//! which make every waiting step wait for two things.
+//! A channel is a whole, all of whose steps are ordered with each other, if it is a rendezvous, if
+//! a select looks at it, which may wait for several channels at once, and while exceptions are in
+//! use, which make every waiting step wait for two things.
 
 use strait_explore::{Access, EventId};
 
@@ -78,11 +78,10 @@ impl Shape {
         }
     }
 
-    /// Are all steps at such a channel ordered with each other?
-    pub(crate) fn is_whole(self, features: Features) -> bool {
-        self == Shape::Rendezvous
-            || features.has(Feature::WholeChannels)
-            || features.has(Feature::Exceptions)
+    /// Are all steps at such a channel ordered with each other, if selects look at it or not?
+    #[inline]
+    pub(crate) fn is_whole(self, selected: bool, features: Features) -> bool {
+        selected || self == Shape::Rendezvous || features.has(Feature::Exceptions)
     }
 }
 

@@ -14,8 +14,6 @@ pub(crate) enum Feature {
     Selects = 8,
     /// Cloning and dropping an `Arc` are steps.
     Arcs = 16,
-    /// All steps at a channel are ordered with each other, because a select looks at several.
-    WholeChannels = 32,
 }
 
 /// Which features are on, and which were wanted while off.
@@ -52,7 +50,7 @@ impl Features {
     }
 
     pub(crate) fn numbered(number: u8) -> Option<Features> {
-        (number < 2 * Feature::WholeChannels as u8).then_some(Features { on: number, wanted: 0 })
+        (number < 2 * Feature::Arcs as u8).then_some(Features { on: number, wanted: 0 })
     }
 
     /// The wishes of both.

@@ -1,4 +1,4 @@
-//! Which variables each transaction of a program touches.
+//! Which variables each transaction of a program touches, and which channels its selects look at.
 //!
 //! The search has to know before a step what it accesses, and the same in every execution. What a
 //! transaction touches shows only when it is performed, and may depend on what it finds. So it is
@@ -10,10 +10,13 @@
 //! A transaction that waits for several variables goes on when the first of them is written. Which
 //! one that is decides what happens before its next attempt, so writes of variables that were ever
 //! waited for together are ordered with each other: such variables are a group.
+//!
+//! A select waits for several channels at once. All steps at such a channel are ordered with each
+//! other (`ends.rs`), so it has to be known beforehand as well.
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use strait_explore::Access;
 
 /// How often a search begins anew for the sake of transactions.
@@ -32,11 +35,14 @@ pub(crate) struct Footprints {
     learnt: FxHashMap<Key, Vec<Access>>,
     /// Variables that were waited for together and are in no common group.
     together: Vec<(u32, u32)>,
+    /// Channels that selects look at, and those that are not known to be such.
+    selected: Arc<FxHashSet<u32>>,
+    also_selected: Vec<u32>,
     rounds: u32,
 }
 
 impl Footprints {
-    /// Are all transactions ordered with each other?
+    /// Are all transactions ordered with each other, and all steps at one channel?
     pub(crate) fn is_coarse(&self) -> bool {
         self.rounds > ROUNDS
     }
@@ -75,10 +81,22 @@ impl Footprints {
         }
     }
 
+    /// Does a select look at the channel?
+    pub(crate) fn is_selected(&self, channel: u32) -> bool {
+        self.is_coarse() || self.selected.contains(&channel)
+    }
+
+    /// Takes up what a select looks at.
+    pub(crate) fn note_selected(&mut self, channel: u32) {
+        if !self.is_selected(channel) {
+            self.also_selected.push(channel);
+        }
+    }
+
     /// Was something seen that is not known?
     #[inline]
     pub(crate) fn lack(&self) -> bool {
-        !self.learnt.is_empty() || !self.together.is_empty()
+        !self.learnt.is_empty() || !self.together.is_empty() || !self.also_selected.is_empty()
     }
 
     /// Takes up what another execution has seen.
@@ -88,6 +106,7 @@ impl Footprints {
             accesses.iter().for_each(|&access| add(learnt, access));
         }
         self.together.extend_from_slice(&other.together);
+        self.also_selected.extend_from_slice(&other.also_selected);
     }
 
     /// The same with everything known that others have learnt.
@@ -103,9 +122,12 @@ impl Footprints {
             let other = *groups.entry(other).or_insert(other);
             groups.values_mut().filter(|name| **name == other).for_each(|name| *name = one);
         }
+        let selected = self.selected.iter().chain(&others.also_selected);
         Footprints {
             known: Arc::new(known),
             groups: Arc::new(groups),
+            selected: Arc::new(selected.copied().collect()),
+            also_selected: Vec::new(),
             learnt: FxHashMap::default(),
             together: Vec::new(),
             rounds: self.rounds + u32::from(others.lack()),

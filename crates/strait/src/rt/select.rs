@@ -3,7 +3,8 @@
 //! While only channels with buffers are concerned, a select is a step with as many gates as cases. A
 //! select over rendezvous channels stands in the queues of all of them with one ticket, which can be
 //! cashed once; whoever cashes it, or makes the select look again, competes with the partners at the
-//! other channels. So while those are in use, all steps at channels also write one common object.
+//! other channels. So while those are in use, all steps at channels of selects also write one common
+//! object.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -92,7 +93,6 @@ pub(crate) fn select(cases: &[Case<'_>], waits: bool, place: Place) -> Option<(u
     drain(None, place);
     let meets = cases.iter().any(|case| case.channel.rendezvous());
     with(|world| {
-        world.features.want(Feature::WholeChannels);
         if meets {
             world.features.want(Feature::Selects);
         }
@@ -100,6 +100,10 @@ pub(crate) fn select(cases: &[Case<'_>], waits: bool, place: Place) -> Option<(u
     loop {
         let op = op(cases, waits && !meets, place);
         let objects: Vec<u32> = op.accesses.iter().map(|access| access.object).collect();
+        with(|world| {
+            let looked_at = objects.iter().take(cases.len());
+            looked_at.for_each(|&channel| world.footprints.note_selected(channel));
+        });
         let choice = point(op);
         let ready = |index: &usize| {
             let open = with(|world| world.object(objects[*index]).open).unwrap_or(0);
