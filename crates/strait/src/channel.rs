@@ -4,16 +4,22 @@
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel as real;
 pub use crossbeam_channel::{
-    RecvError, RecvTimeoutError, SendError, TryRecvError, TrySelectError, TrySendError,
+    RecvError, RecvTimeoutError, SelectTimeoutError, SendError, SendTimeoutError, TryRecvError,
+    TrySelectError, TrySendError,
 };
 
+pub use self::iter::{IntoIter, Iter, TryIter};
+pub use self::select::{Select, SelectedOperation};
 use crate::rt::channel::{Core, Nothing};
-use crate::rt::current::{under_test, with};
-use crate::rt::select::{self as model, Case};
+use crate::rt::current::under_test;
+pub use crate::select;
+
+mod iter;
+mod select;
 
 /// The sending side of a channel.
 pub struct Sender<T>(Side<real::Sender<T>, T>);
@@ -46,6 +52,34 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     (Sender(Side::Real(sender)), Receiver(Side::Real(receiver)))
 }
 
+/// A channel that never has a message and is never disconnected.
+#[track_caller]
+pub fn never<T>() -> Receiver<T> {
+    if under_test() {
+        // Its one sender is nobody's, so it is never dropped.
+        return Receiver(Side::Model(Arc::new(Core::new(None))));
+    }
+    Receiver(Side::Real(real::never()))
+}
+
+/// A channel that has one message, the time, after a while, and is never disconnected. Under test
+/// that is a thread which sends it when it comes to that.
+#[track_caller]
+pub fn after(duration: Duration) -> Receiver<Instant> {
+    if !under_test() {
+        return Receiver(Side::Real(real::after(duration)));
+    }
+    let place = Location::caller();
+    let core = Arc::new(Core::new(Some(1)));
+    let (theirs, then) = (core.clone(), Instant::now() + duration);
+    let send = move || {
+        // If nobody is left who wants to know, nobody is told.
+        let _ = theirs.try_send(then, place);
+    };
+    let _ = crate::thread::Builder::new().name("after".to_owned()).spawn(send);
+    Receiver(Side::Model(core))
+}
+
 #[track_caller]
 fn modelled<T>(capacity: Option<usize>) -> (Sender<T>, Receiver<T>) {
     let core = Arc::new(Core::new(capacity));
@@ -73,6 +107,23 @@ impl<T> Sender<T> {
                 core.try_send(message, Location::caller()).map_err(|(message, why)| match why {
                     Nothing::Empty => TrySendError::Full(message),
                     Nothing::Disconnected => TrySendError::Disconnected(message),
+                })
+            }
+        }
+    }
+}
+
+impl<T> Sender<T> {
+    /// Sends, or gives up when the time is over. Under test both may happen.
+    #[inline(always)]
+    #[track_caller]
+    pub fn send_timeout(&self, message: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
+        match &self.0 {
+            Side::Real(sender) => sender.send_timeout(message, timeout),
+            Side::Model(core) => {
+                core.send_timeout(message, Location::caller()).map_err(|(message, why)| match why {
+                    Nothing::Empty => SendTimeoutError::Timeout(message),
+                    Nothing::Disconnected => SendTimeoutError::Disconnected(message),
                 })
             }
         }
@@ -122,20 +173,64 @@ impl<T> Receiver<T> {
     pub fn iter(&self) -> Iter<'_, T> {
         Iter(self)
     }
-}
 
-/// The messages of a channel until it is disconnected.
-#[derive(Debug)]
-pub struct Iter<'r, T>(&'r Receiver<T>);
-
-impl<T> Iterator for Iter<'_, T> {
-    type Item = T;
-
-    #[track_caller]
-    fn next(&mut self) -> Option<T> {
-        self.0.recv().ok()
+    /// Receives what is there, until nothing is.
+    pub fn try_iter(&self) -> TryIter<'_, T> {
+        TryIter(self)
     }
 }
+
+macro_rules! looks {
+    ($side:ident) => {
+        impl<T> $side<T> {
+            /// How many messages are in the channel.
+            #[track_caller]
+            pub fn len(&self) -> usize {
+                match &self.0 {
+                    Side::Real(real) => real.len(),
+                    Side::Model(core) => core.length(Location::caller()),
+                }
+            }
+
+            /// Is no message in the channel?
+            #[track_caller]
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+
+            /// Are as many messages in the channel as it holds? Always, if it holds none.
+            #[track_caller]
+            pub fn is_full(&self) -> bool {
+                match &self.0 {
+                    Side::Real(real) => real.is_full(),
+                    Side::Model(_) => {
+                        self.capacity().is_some_and(|capacity| self.len() == capacity)
+                    }
+                }
+            }
+
+            /// How many messages the channel holds, if there is a limit.
+            pub fn capacity(&self) -> Option<usize> {
+                match &self.0 {
+                    Side::Real(real) => real.capacity(),
+                    Side::Model(core) => core.capacity(),
+                }
+            }
+
+            /// Is it the same channel?
+            pub fn same_channel(&self, other: &Self) -> bool {
+                match (&self.0, &other.0) {
+                    (Side::Real(one), Side::Real(other)) => one.same_channel(other),
+                    (Side::Model(one), Side::Model(other)) => Arc::ptr_eq(one, other),
+                    _ => false,
+                }
+            }
+        }
+    };
+}
+
+looks!(Sender);
+looks!(Receiver);
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
@@ -204,135 +299,5 @@ impl<T> crate::annotate::Shared for Sender<T> {
             Side::Real(_) => &REAL,
             Side::Model(core) => core.slot(),
         })
-    }
-}
-
-/// Several sends and receives of which one is to happen.
-#[derive(Default)]
-pub struct Select<'c> {
-    real: Option<real::Select<'c>>,
-    cases: Vec<Case<'c>>,
-}
-
-/// The operation that a [`Select`] has chosen. It has to be completed on the same channel.
-#[must_use = "the chosen operation has to be completed"]
-pub struct SelectedOperation<'c> {
-    real: Option<real::SelectedOperation<'c>>,
-    index: usize,
-    /// Has a partner completed it already?
-    met: bool,
-}
-
-impl<'c> Select<'c> {
-    /// No operations yet.
-    pub fn new() -> Self {
-        Select { real: (!under_test()).then(real::Select::new), cases: Vec::new() }
-    }
-
-    /// Adds a send. Gives its index.
-    pub fn send<T>(&mut self, sender: &'c Sender<T>) -> usize {
-        match (&sender.0, &mut self.real) {
-            (Side::Real(sender), Some(real)) => real.send(sender),
-            (Side::Model(core), _) => self.add(&**core, true),
-            (Side::Real(_), None) => mixed(),
-        }
-    }
-
-    /// Adds a receive. Gives its index.
-    pub fn recv<T>(&mut self, receiver: &'c Receiver<T>) -> usize {
-        match (&receiver.0, &mut self.real) {
-            (Side::Real(receiver), Some(real)) => real.recv(receiver),
-            (Side::Model(core), _) => self.add(&**core, false),
-            (Side::Real(_), None) => mixed(),
-        }
-    }
-
-    fn add(&mut self, channel: &'c dyn model::Selectable, sends: bool) -> usize {
-        self.cases.push(Case { channel, sends });
-        self.cases.len() - 1
-    }
-
-    /// Waits until one of the operations is ready and chooses it.
-    #[track_caller]
-    pub fn select(&mut self) -> SelectedOperation<'c> {
-        if let Some(real) = &mut self.real {
-            let chosen = real.select();
-            return SelectedOperation { index: chosen.index(), real: Some(chosen), met: false };
-        }
-        match model::select(&self.cases, true, Location::caller()) {
-            Some((index, met)) => SelectedOperation { real: None, index, met },
-            None => crate::rt::lock::gone(),
-        }
-    }
-
-    /// Chooses one of the operations if one is ready.
-    #[track_caller]
-    pub fn try_select(&mut self) -> Result<SelectedOperation<'c>, TrySelectError> {
-        if let Some(real) = &mut self.real {
-            let chosen = real.try_select()?;
-            return Ok(SelectedOperation { index: chosen.index(), real: Some(chosen), met: false });
-        }
-        let chosen = model::select(&self.cases, false, Location::caller());
-        let (index, met) = chosen.ok_or(TrySelectError)?;
-        Ok(SelectedOperation { real: None, index, met })
-    }
-}
-
-/// A channel that was made for real is used under test.
-#[track_caller]
-fn mixed() -> usize {
-    panic!("a channel that was made outside the check cannot be selected from within it")
-}
-
-impl SelectedOperation<'_> {
-    /// The index of the chosen operation.
-    pub fn index(&self) -> usize {
-        self.index
-    }
-
-    /// Completes a send.
-    #[track_caller]
-    pub fn send<T>(self, sender: &Sender<T>, message: T) -> Result<(), SendError<T>> {
-        match (&sender.0, self.real) {
-            (Side::Real(sender), Some(chosen)) => chosen.send(sender, message),
-            (Side::Model(core), _) => {
-                if self.met {
-                    if let Some(receiver) = model::partner() {
-                        core.hand_to(receiver, message);
-                    }
-                    return Ok(());
-                }
-                core.send_now(message, true, Location::caller()).map_err(SendError)
-            }
-            (Side::Real(_), None) => panic!("the chosen operation is on another channel"),
-        }
-    }
-
-    /// Completes a receive.
-    #[track_caller]
-    pub fn recv<T>(self, receiver: &Receiver<T>) -> Result<T, RecvError> {
-        match (&receiver.0, self.real) {
-            (Side::Real(receiver), Some(chosen)) => chosen.recv(receiver),
-            (Side::Model(core), _) => {
-                if self.met {
-                    let me = with(|world| world.current).unwrap_or(0);
-                    return core.handed(me).ok_or(RecvError);
-                }
-                core.receive_now(true, Location::caller()).map_err(|_| RecvError)
-            }
-            (Side::Real(_), None) => panic!("the chosen operation is on another channel"),
-        }
-    }
-}
-
-impl fmt::Debug for Select<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Select").field("cases", &self.cases.len()).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for SelectedOperation<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("SelectedOperation").field("index", &self.index).finish()
     }
 }

@@ -1,6 +1,7 @@
 //! Random programs of channels, selects, `MVar`s, transactions and exceptions.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{Draw, Family, Seen, compare_all, perform_all, program};
 use crate::channel::{Receiver, Select, Sender, bounded};
@@ -19,6 +20,11 @@ enum Op {
     /// Sends on the one or receives from the other.
     Select(usize, usize),
     TrySelect(usize, usize),
+    /// The same with a limit to the time.
+    SendTimeout(usize),
+    ReceiveTimeout(usize),
+    SelectTimeout(usize, usize),
+    Length(usize),
     Take,
     Put,
     TryTake,
@@ -34,6 +40,7 @@ enum Op {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Flavour {
     Channels,
+    Timeouts,
     Variables,
     Exceptions,
 }
@@ -42,6 +49,10 @@ fn draw(source: &mut Draw, flavour: Flavour) -> Op {
     let (one, other) = (source.below(3), source.below(3));
     let kind = match flavour {
         Flavour::Channels => source.below(10),
+        Flavour::Timeouts => match source.below(4) {
+            0 => source.below(8),
+            _ => return timed(source, one, other),
+        },
         Flavour::Variables => 10 + source.below(7),
         Flavour::Exceptions => 9 + source.below(8) + if source.below(3) == 0 { 4 } else { 0 },
     };
@@ -63,18 +74,41 @@ fn draw(source: &mut Draw, flavour: Flavour) -> Op {
     }
 }
 
+fn timed(source: &mut Draw, one: usize, other: usize) -> Op {
+    match source.below(8) {
+        0..=2 => Op::SendTimeout(one),
+        3..=5 => Op::ReceiveTimeout(one),
+        6 => Op::SelectTimeout(one, other),
+        _ => Op::Length(one),
+    }
+}
+
 struct Shared {
     channels: Vec<(Sender<u8>, Receiver<u8>)>,
     mvar: MVar<u8>,
     tvars: [TVar<u8>; 2],
 }
 
-fn selected(shared: &Shared, sends: usize, receives: usize, value: u8, waits: bool) -> u8 {
+/// How long is waited for.
+#[derive(Clone, Copy)]
+enum Wait {
+    No,
+    ForAWhile,
+    Forever,
+}
+
+const WHILE: Duration = Duration::from_secs(1);
+
+fn selected(shared: &Shared, sends: usize, receives: usize, value: u8, wait: Wait) -> u8 {
     let (sender, receiver) = (&shared.channels[sends].0, &shared.channels[receives].1);
     let mut select = Select::new();
     let sending = select.send(sender);
     select.recv(receiver);
-    let chosen = if waits { Some(select.select()) } else { select.try_select().ok() };
+    let chosen = match wait {
+        Wait::No => select.try_select().ok(),
+        Wait::ForAWhile => select.select_timeout(WHILE).ok(),
+        Wait::Forever => Some(select.select()),
+    };
     match chosen {
         None => 99,
         Some(chosen) if chosen.index() == sending => chosen.send(sender, value).map_or(98, |()| 50),
@@ -92,8 +126,18 @@ fn perform(shared: &Shared, number: u8, ops: &[Op], threads: &[thread::Thread]) 
             Op::Receive(index) => seen.push(channel(index).1.recv().unwrap_or(99)),
             Op::TrySend(index) => seen.push(channel(index).0.try_send(value).map_or(1, |()| 0)),
             Op::TryReceive(index) => seen.push(channel(index).1.try_recv().unwrap_or(99)),
-            Op::Select(one, other) => seen.push(selected(shared, one, other, value, true)),
-            Op::TrySelect(one, other) => seen.push(selected(shared, one, other, value, false)),
+            Op::SendTimeout(index) => {
+                seen.push(channel(index).0.send_timeout(value, WHILE).map_or(1, |()| 0));
+            }
+            Op::ReceiveTimeout(index) => {
+                seen.push(channel(index).1.recv_timeout(WHILE).unwrap_or(99));
+            }
+            Op::Length(index) => seen.push(channel(index).1.len() as u8),
+            Op::Select(one, other) => seen.push(selected(shared, one, other, value, Wait::Forever)),
+            Op::TrySelect(one, other) => seen.push(selected(shared, one, other, value, Wait::No)),
+            Op::SelectTimeout(one, other) => {
+                seen.push(selected(shared, one, other, value, Wait::ForAWhile));
+            }
             Op::Take => seen.push(shared.mvar.take()),
             Op::Put => shared.mvar.put(value),
             Op::TryTake => seen.push(shared.mvar.try_take().unwrap_or(99)),
@@ -141,6 +185,11 @@ fn compare_flavour(flavour: Flavour, usual: u64) {
 #[test]
 fn channels_are_searched_optimally() {
     compare_flavour(Flavour::Channels, 300);
+}
+
+#[test]
+fn channels_that_are_waited_for_for_a_while_are_searched_optimally() {
+    compare_flavour(Flavour::Timeouts, 200);
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Random programs of atomics, locks, condition variables and parking.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{Draw, Family, compare_all, program};
 use crate::rt::memory::Model;
 use crate::sync::atomic::{AtomicU8, Ordering};
-use crate::sync::{Condvar, Mutex, RwLock};
+use crate::sync::{Barrier, Condvar, Mutex, OnceLock, RwLock};
 use crate::thread;
 
 /// One instruction of a generated thread.
@@ -26,6 +27,11 @@ enum Op {
     Park,
     Unpark(usize),
     TimedPark,
+    TimedWait,
+    /// Initialises what is initialised once, or looks whether it is.
+    Once(usize),
+    Look,
+    Meet,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +44,8 @@ enum Flavour {
     Locks,
     /// Condition variables and parking.
     Waits,
+    /// What is waited for for a while, what happens once, and barriers.
+    Others,
 }
 
 fn draw(source: &mut Draw, flavour: Flavour) -> Op {
@@ -49,6 +57,7 @@ fn draw(source: &mut Draw, flavour: Flavour) -> Op {
         Flavour::Atomics | Flavour::Weak => source.below(5),
         Flavour::Locks => 1 + source.below(10),
         Flavour::Waits => 4 + source.below(14),
+        Flavour::Others => 11 + source.below(12),
     };
     match kind {
         0 | 1 => Op::Load(variable, load),
@@ -65,7 +74,11 @@ fn draw(source: &mut Draw, flavour: Flavour) -> Op {
         15 => Op::NotifyAll,
         16 => Op::Park,
         17 => Op::Unpark(source.below(2)),
-        _ => Op::TimedPark,
+        18 => Op::TimedPark,
+        19 => Op::TimedWait,
+        20 => Op::Once(variable),
+        21 => Op::Look,
+        _ => Op::Meet,
     }
 }
 
@@ -75,6 +88,8 @@ struct Shared {
     rwlock: RwLock<u8>,
     waiting: Mutex<u8>,
     condvar: Condvar,
+    once: OnceLock<u8>,
+    barrier: Barrier,
 }
 
 impl Shared {
@@ -85,6 +100,8 @@ impl Shared {
             rwlock: RwLock::new(0),
             waiting: Mutex::new(0),
             condvar: Condvar::new(),
+            once: OnceLock::new(),
+            barrier: Barrier::new(2),
         }
     }
 }
@@ -131,13 +148,25 @@ fn perform(shared: &Shared, ops: &[Op], threads: &[thread::Thread]) -> Vec<u8> {
                 let guard = shared.waiting.lock().unwrap();
                 seen.push(*shared.condvar.wait(guard).unwrap());
             }
+            Op::TimedWait => {
+                let guard = shared.waiting.lock().unwrap();
+                let (guard, over) =
+                    shared.condvar.wait_timeout(guard, Duration::from_millis(1)).unwrap();
+                seen.extend([*guard, u8::from(over.timed_out())]);
+            }
+            Op::Once(variable) => {
+                let make = || shared.atomics[variable].fetch_add(1, Ordering::SeqCst) + 10;
+                seen.push(*shared.once.get_or_init(make));
+            }
+            Op::Look => seen.push(shared.once.get().copied().unwrap_or(99)),
+            Op::Meet => seen.push(u8::from(shared.barrier.wait().is_leader())),
             Op::Notify => {
                 *shared.waiting.lock().unwrap() += 1;
                 shared.condvar.notify_one();
             }
             Op::NotifyAll => shared.condvar.notify_all(),
             Op::Park => thread::park(),
-            Op::TimedPark => thread::park_timeout(std::time::Duration::from_secs(1)),
+            Op::TimedPark => thread::park_timeout(Duration::from_millis(1)),
             Op::Unpark(thread) => {
                 if let Some(thread) = threads.get(thread) {
                     thread.unpark();
@@ -190,4 +219,9 @@ fn locks_are_searched_optimally() {
 #[test]
 fn waiting_is_searched_optimally() {
     compare_flavour(Flavour::Waits, Model::Tso, 200, false);
+}
+
+#[test]
+fn waiting_for_a_while_and_what_happens_once_is_searched_optimally() {
+    compare_flavour(Flavour::Others, Model::Tso, 200, false);
 }

@@ -18,7 +18,9 @@ enum Op {
     Receive(usize),
     TrySend(usize),
     TryReceive(usize),
+    SendTimeout(usize),
     ReceiveTimeout(usize),
+    Length(usize),
     DropSender(usize),
     DropReceiver(usize),
     /// Receives from the first channel or the second.
@@ -48,7 +50,7 @@ fn draw(source: &mut Draw, flavour: Flavour) -> Op {
     let channel = source.below(2) + usize::from(source.below(4) == 0);
     let kinds = match flavour {
         Flavour::Waiting => 12,
-        Flavour::All => 16,
+        Flavour::All => 18,
         Flavour::Cells | Flavour::Selects => 20,
         Flavour::Kills => 22,
     };
@@ -61,6 +63,8 @@ fn draw(source: &mut Draw, flavour: Flavour) -> Op {
         12 => Op::TrySend(channel),
         13 | 14 => Op::TryReceive(channel),
         15 => Op::ReceiveTimeout(channel),
+        16 if flavour == Flavour::All => Op::SendTimeout(channel),
+        17 if flavour == Flavour::All => Op::Length(channel),
         16 | 17 if flavour == Flavour::Cells => Op::Read,
         18 | 19 if flavour == Flavour::Cells => Op::Write,
         16..=18 if flavour == Flavour::Selects => Op::Select,
@@ -76,8 +80,11 @@ impl Op {
     /// Does a thread that does this need a sender, or else a receiver, of the channel?
     fn needs(self, sender: bool, channel: usize) -> bool {
         match self {
-            Op::Send(own) | Op::TrySend(own) | Op::DropSender(own) => sender && own == channel,
+            Op::Send(own) | Op::TrySend(own) | Op::SendTimeout(own) | Op::DropSender(own) => {
+                sender && own == channel
+            }
             Op::Receive(own)
+            | Op::Length(own)
             | Op::TryReceive(own)
             | Op::ReceiveTimeout(own)
             | Op::DropReceiver(own) => !sender && own == channel,
@@ -143,6 +150,10 @@ fn perform(
             }),
             Op::ReceiveTimeout(channel) => receiver(channel)
                 .map_or(GONE, |r| r.recv_timeout(std::time::Duration::from_secs(1)).unwrap_or(98)),
+            Op::SendTimeout(channel) => sender(channel).map_or(GONE, |s| {
+                u8::from(s.send_timeout(value, std::time::Duration::from_secs(1)).is_ok())
+            }),
+            Op::Length(channel) => receiver(channel).map_or(GONE, |r| r.len() as u8),
             Op::DropSender(channel) => {
                 senders[channel] = None;
                 0

@@ -12,7 +12,7 @@ use strait_explore::EventId;
 
 use super::coroutine::Suspender;
 use super::current::with;
-use super::ends::{Doing, Ends, RECEIVE, SEND, Shape, Stamp};
+use super::ends::{Doing, Ends, Patience, RECEIVE, SEND, Shape, Stamp};
 use super::op::{Op, Place, Ways};
 use super::rendezvous::Waiter;
 use super::schedule::{arrive, drain};
@@ -42,6 +42,7 @@ pub(super) struct State<T> {
 /// A channel.
 pub(crate) struct Core<T> {
     slot: Slot,
+    capacity: Option<usize>,
     shape: Shape,
     /// The objects besides that of the slot, valid in the same execution: the front above, the
     /// senders below. Beside the state, so that a step is announced without locking that.
@@ -88,6 +89,7 @@ impl<T> Core<T> {
         };
         let core = Core {
             slot,
+            capacity,
             shape,
             parts: AtomicU64::new(parts),
             several_receivers: AtomicBool::new(false),
@@ -225,7 +227,7 @@ impl<T> Core<T> {
             let only = ends.only_access(doing, self.shape, whole);
             let tickets = if self.is_selected() { world.tickets(place) } else { None };
             match (only, tickets) {
-                (Some(access), None) if doing != Doing::ReceiveTimeout => {
+                (Some(access), None) if doing.timed_gate().is_none() => {
                     world.me().op.become_one(access, doing.label(), place);
                 }
                 _ => {
@@ -238,9 +240,9 @@ impl<T> Core<T> {
                         }
                     }
                     op.accesses.extend(tickets);
-                    if doing == Doing::ReceiveTimeout {
+                    if let Some(gate) = doing.timed_gate() {
                         op.ways = Ways::OrTimeout;
-                        op.cases.push(RECEIVE);
+                        op.cases.push(gate);
                     }
                     world.me().op = op;
                 }
@@ -252,7 +254,7 @@ impl<T> Core<T> {
 
     /// Makes a step. Gives the way in which to take it.
     #[inline(always)]
-    fn point(&self, doing: Doing, place: Place) -> u32 {
+    pub(super) fn point(&self, doing: Doing, place: Place) -> u32 {
         let way_out = self.announce(doing, place);
         if let Some(suspender) = way_out {
             suspender.suspend();
@@ -264,7 +266,7 @@ impl<T> Core<T> {
     #[inline(always)]
     pub(crate) fn send(&self, value: T, place: Place) -> Result<(), T> {
         self.point(Doing::Send, place);
-        self.send_now(value, true, place)
+        self.send_now(value, Patience::Endless, place)
     }
 
     /// Sends if that is possible at once. Says why not.
@@ -274,6 +276,25 @@ impl<T> Core<T> {
         self.send_if_possible(value, place)
     }
 
+    /// Sends, or finds that the time is over. Says which, if it is not sent.
+    #[inline(always)]
+    pub(crate) fn send_timeout(&self, value: T, place: Place) -> Result<(), (T, Nothing)> {
+        if self.shape == Shape::Unbounded {
+            return self.send(value, place).map_err(|value| (value, Nothing::Disconnected));
+        }
+        let choice = self.point(Doing::SendTimeout, place);
+        if choice != 0 {
+            return Err((value, Nothing::Empty));
+        }
+        if !self.is_rendezvous() {
+            return self.send_if_possible(value, place);
+        }
+        self.send_now(value, Patience::Limited, place).map_err(|value| {
+            let gone = self.state().receivers == 0;
+            (value, if gone { Nothing::Disconnected } else { Nothing::Empty })
+        })
+    }
+
     fn send_if_possible(&self, value: T, place: Place) -> Result<(), (T, Nothing)> {
         let state = self.state();
         let (gone, open) = (state.receivers == 0, self.gates(&state) & SEND != 0);
@@ -281,11 +302,12 @@ impl<T> Core<T> {
         if !gone && !open {
             return Err((value, Nothing::Empty));
         }
-        self.send_now(value, false, place).map_err(|value| (value, Nothing::Disconnected))
+        let sent = self.send_now(value, Patience::None, place);
+        sent.map_err(|value| (value, Nothing::Disconnected))
     }
 
     /// Sends within a step that was announced. Without a partner it waits for one.
-    pub(crate) fn send_now(&self, value: T, waits: bool, place: Place) -> Result<(), T> {
+    pub(crate) fn send_now(&self, value: T, patience: Patience, place: Place) -> Result<(), T> {
         let mut state = self.state();
         if self.is_rendezvous() {
             self.synchronise(&mut state, place);
@@ -298,7 +320,7 @@ impl<T> Core<T> {
             return Err(value);
         }
         if self.is_rendezvous() {
-            return self.offer(state, value, waits, place);
+            return self.offer(state, value, patience, place);
         }
         let freed = if state.unused > 0 {
             state.unused -= 1;
@@ -319,29 +341,29 @@ impl<T> Core<T> {
     #[inline(always)]
     pub(crate) fn receive(&self, place: Place) -> Option<T> {
         self.point(Doing::Receive, place);
-        self.receive_now(true, place).ok()
+        self.receive_now(Patience::Endless, place).ok()
     }
 
     /// Receives if that is possible at once.
     #[inline(always)]
     pub(crate) fn try_receive(&self, place: Place) -> Result<T, Nothing> {
         self.point(Doing::TryReceive, place);
-        self.receive_now(false, place)
+        self.receive_now(Patience::None, place)
     }
 
     /// Receives, or finds that the time is over.
     #[inline(always)]
     pub(crate) fn receive_timeout(&self, place: Place) -> Result<T, Nothing> {
         let choice = self.point(Doing::ReceiveTimeout, place);
-        if choice == 0 { self.receive_now(false, place) } else { Err(Nothing::Empty) }
+        if choice == 0 { self.receive_now(Patience::Limited, place) } else { Err(Nothing::Empty) }
     }
 
     /// Receives within a step that was announced. Without a partner it may wait for one.
-    pub(crate) fn receive_now(&self, waits: bool, place: Place) -> Result<T, Nothing> {
+    pub(crate) fn receive_now(&self, patience: Patience, place: Place) -> Result<T, Nothing> {
         let mut state = self.state();
         if self.is_rendezvous() {
             self.synchronise(&mut state, place);
-            return self.ask(state, waits, place);
+            return self.ask(state, patience, place);
         }
         if let Some((value, sent)) = state.queue.pop_front() {
             let freed = with(|world| {
@@ -360,6 +382,18 @@ impl<T> Core<T> {
             world.clocks.acquire(world.current, object);
         });
         Err(Nothing::Disconnected)
+    }
+
+    /// How many messages it holds, if there is a limit.
+    pub(crate) fn capacity(&self) -> Option<usize> {
+        self.capacity
+    }
+
+    /// How many messages are there?
+    #[inline(always)]
+    pub(crate) fn length(&self, place: Place) -> usize {
+        self.point(Doing::Look, place);
+        self.state().queue.len()
     }
 
     pub(crate) fn clone_sender(&self) {

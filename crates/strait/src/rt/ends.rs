@@ -10,11 +10,16 @@
 //! | step | back | front | senders | waits for |
 //! |---|---|---|---|---|
 //! | send | writes | | | the receive that made room, if the queue is bounded |
-//! | try_send | writes | reads, if the queue is bounded | | |
+//! | try_send, send_timeout | writes | reads, if the queue is bounded | | |
 //! | recv | | writes | | the send of the message, or all senders being dropped |
 //! | try_recv, recv_timeout | reads | writes | writes | |
+//! | len and the like | reads | reads | writes | |
 //! | drop a sender | | | reads | |
 //! | drop a receiver | writes | writes, if there were several | writes, if there were several | |
+//!
+//! Whoever accesses the front without waiting there is ordered with all that can open it for others,
+//! the senders' going included ([`strait_explore::Threaded::open`]): so `len` writes what it does not
+//! look at. A `try_send` comes before its own sender goes.
 //!
 //! A receiver that was never cloned is dropped after all it has received, whoever did that for it;
 //! with several, those that are left may still receive.
@@ -42,7 +47,12 @@ pub(crate) enum Doing {
     TrySend,
     Receive,
     TryReceive,
+    SendTimeout,
     ReceiveTimeout,
+    /// Having waited for a partner for a while.
+    TimeOut,
+    /// Looking how many messages there are.
+    Look,
     DropSender,
     DropReceiver,
 }
@@ -54,11 +64,33 @@ impl Doing {
             Doing::TrySend => "try_send",
             Doing::Receive => "recv",
             Doing::TryReceive => "try_recv",
+            Doing::SendTimeout => "send_timeout",
             Doing::ReceiveTimeout => "recv_timeout",
+            Doing::TimeOut => "time is over",
+            Doing::Look => "look",
             Doing::DropSender => "drop sender",
             Doing::DropReceiver => "drop receiver",
         }
     }
+
+    /// The gate that has to be open for it not to run out of time, if it can.
+    pub(crate) fn timed_gate(self) -> Option<u8> {
+        match self {
+            Doing::SendTimeout => Some(SEND),
+            Doing::ReceiveTimeout => Some(RECEIVE),
+            _ => None,
+        }
+    }
+}
+
+/// How long somebody waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Patience {
+    /// Not at all.
+    None,
+    /// Perhaps long enough, perhaps not.
+    Limited,
+    Endless,
 }
 
 /// How a queue behaves towards its steps.
@@ -103,7 +135,9 @@ impl Ends {
         let Ends { back, front, senders } = self;
         let gated = |object, gate| Some(Access { object, write: true, gate });
         match (doing, shape) {
+            (Doing::Look, Shape::Rendezvous) => Some(reads(back)),
             (_, Shape::Rendezvous) => Some(writes(back)),
+            (Doing::Look, _) if whole => Some(reads(back)),
             (Doing::Send, _) if whole => gated(back, SEND),
             (Doing::Receive, _) if whole => gated(back, RECEIVE),
             (_, _) if whole => Some(writes(back)),
@@ -121,7 +155,12 @@ impl Ends {
         let Ends { back, front, senders } = self;
         let mut accesses = Few::new(reads(u32::MAX));
         match doing {
-            Doing::Send | Doing::TrySend => accesses.extend([writes(back), reads(front)]),
+            Doing::Send | Doing::TrySend | Doing::SendTimeout => {
+                accesses.extend([writes(back), reads(front)]);
+            }
+            Doing::Look => accesses.extend([reads(back), reads(front), writes(senders)]),
+            // Only where there are no ends.
+            Doing::TimeOut => accesses.push(writes(back)),
             Doing::Receive | Doing::TryReceive | Doing::ReceiveTimeout => {
                 accesses.extend([writes(front), reads(back), writes(senders)]);
             }

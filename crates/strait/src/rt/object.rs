@@ -138,10 +138,11 @@ impl World {
             Ways::Fixed(count) => count,
             Ways::Counted => self.objects[op.accesses[0].object as usize].ways.max(1),
             Ways::OrTimeout => 1 + u32::from(op.cases.iter().any(|gate| open(0) & gate != 0)),
-            Ways::Cases => {
+            Ways::Cases | Ways::CasesOrTimeout => {
                 let cases = op.cases.iter().enumerate();
                 let ready = cases.filter(|(index, gate)| open(*index) & **gate != 0).count();
-                ready.max(1) as u32
+                let timeout = matches!(op.ways, Ways::CasesOrTimeout);
+                (ready + usize::from(timeout)).max(1) as u32
             }
         }
     }

@@ -20,6 +20,8 @@ pub(crate) enum Ways {
     OrTimeout,
     /// One for each access whose case is ready (see [`Op::cases`]), at least one.
     Cases,
+    /// One more: none of the cases.
+    CasesOrTimeout,
 }
 
 /// An access that reads.

@@ -6,8 +6,9 @@ use std::sync::MutexGuard;
 
 use super::channel::{Core, Nothing, State};
 use super::current::with;
+use super::ends::{Doing, Patience};
 use super::op::Place;
-use super::schedule::{wait, wait_or_leave};
+use super::schedule::{Leaves, wait, wait_or_leave};
 use super::select::Ticket;
 
 /// A thread that waits for a partner.
@@ -33,7 +34,7 @@ impl<T> Core<T> {
         &self,
         mut state: MutexGuard<'_, State<T>>,
         value: T,
-        waits: bool,
+        patience: Patience,
         place: Place,
     ) -> Result<(), T> {
         if let Some(ask) = pop_open(&mut state.asks) {
@@ -43,7 +44,7 @@ impl<T> Core<T> {
             with(|world| world.wake(ask.thread));
             return Ok(());
         }
-        if !waits {
+        if patience == Patience::None {
             return Err(value);
         }
         let me = with(|world| world.current).unwrap_or(0);
@@ -51,15 +52,18 @@ impl<T> Core<T> {
         let offer = Waiter { thread: me, ticket: ticket.clone(), case: 0, value: Some(value) };
         state.offers.push_back(offer);
         self.refresh(state);
-        wait_or_leave("a receiver", place, || {
+        self.wait_for_partner("a receiver", patience, place, || {
             let mut state = self.state();
             state.offers.retain(|offer| offer.thread != me);
             self.refresh(state);
         });
+        let mut state = self.state();
         if ticket.case().is_some() {
+            if patience == Patience::Limited {
+                self.synchronise(&mut state, place);
+            }
             return Ok(());
         }
-        let mut state = self.state();
         let position = state.offers.iter().position(|offer| offer.thread == me);
         let value = position.and_then(|position| state.offers.remove(position)?.value);
         self.refresh(state);
@@ -73,7 +77,7 @@ impl<T> Core<T> {
     pub(super) fn ask(
         &self,
         mut state: MutexGuard<'_, State<T>>,
-        waits: bool,
+        patience: Patience,
         place: Place,
     ) -> Result<T, Nothing> {
         let me = with(|world| world.current).unwrap_or(0);
@@ -94,22 +98,44 @@ impl<T> Core<T> {
         if state.senders == 0 {
             return Err(Nothing::Disconnected);
         }
-        if !waits {
+        if patience == Patience::None {
             return Err(Nothing::Empty);
         }
         let ticket = Ticket::new();
         state.asks.push_back(Waiter { thread: me, ticket, case: 0, value: () });
         self.refresh(state);
-        wait_or_leave("a sender", place, || {
+        self.wait_for_partner("a sender", patience, place, || {
             let mut state = self.state();
             state.asks.retain(|ask| ask.thread != me);
             self.refresh(state);
         });
         let value = self.handed(me);
         let mut state = self.state();
+        if value.is_some() && patience == Patience::Limited {
+            // Nobody has woken this thread, which would have told it.
+            self.synchronise(&mut state, place);
+        }
         state.asks.retain(|ask| ask.thread != me);
+        let nothing = if state.senders == 0 { Nothing::Disconnected } else { Nothing::Empty };
         self.refresh(state);
-        value.ok_or(Nothing::Disconnected)
+        value.ok_or(nothing)
+    }
+
+    /// Waits for a partner to come. If patience has a limit, its end is a step, before or after
+    /// those of partners.
+    fn wait_for_partner(
+        &self,
+        what: &'static str,
+        patience: Patience,
+        place: Place,
+        leave: impl FnMut(),
+    ) {
+        if patience == Patience::Endless {
+            return wait_or_leave(what, place, leave);
+        }
+        let leaves = Leaves(leave);
+        self.point(Doing::TimeOut, place);
+        std::mem::forget(leaves);
     }
 
     /// The value that a partner has left for a thread.

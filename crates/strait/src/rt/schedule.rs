@@ -142,16 +142,19 @@ pub(crate) fn is_interrupted() -> bool {
     with(|world| world.aborting || world.me().mailbox.raises) == Some(true)
 }
 
+/// Performs an action when it is dropped.
+pub(crate) struct Leaves<F: FnMut()>(pub(crate) F);
+
+impl<F: FnMut()> Drop for Leaves<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
 /// Waits as [`wait`] does; if an exception interrupts that, `leave` undoes what the thread has done
 /// to be woken.
 #[inline(always)]
 pub(crate) fn wait_or_leave(what: &'static str, place: Place, leave: impl FnMut()) {
-    struct Leaves<F: FnMut()>(F);
-    impl<F: FnMut()> Drop for Leaves<F> {
-        fn drop(&mut self) {
-            (self.0)();
-        }
-    }
     let leaves = Leaves(leave);
     wait(what, place);
     std::mem::forget(leaves);

@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use strait_explore::Access;
 
 use super::current::with;
-use super::ends::{RECEIVE, SEND};
+use super::ends::{Patience, RECEIVE, SEND};
 use super::features::Feature;
 use super::op::{Op, Place, Ways};
-use super::schedule::{drain, point, wait_or_leave};
+use super::schedule::{Leaves, drain, point, wait_or_leave};
 use super::world::World;
 
 /// The right to complete a waiting operation, which at most one partner gets.
@@ -74,7 +74,7 @@ impl World {
 }
 
 /// The step of a select.
-fn op(cases: &[Case<'_>], waits_at_gates: bool, place: Place) -> Op {
+fn op(cases: &[Case<'_>], ways: Ways, waits_at_gates: bool, place: Place) -> Op {
     let mut op = Op::local("select", place);
     for case in cases {
         let object = case.channel.object(place);
@@ -82,14 +82,18 @@ fn op(cases: &[Case<'_>], waits_at_gates: bool, place: Place) -> Op {
         op.accesses.push(Access { object, write: true, gate });
         op.cases.push(case.gate());
     }
-    op.ways = Ways::Cases;
+    op.ways = ways;
     with(|world| op.accesses.extend(world.tickets(place)));
     op
 }
 
-/// Waits until a case is ready and chooses one; `None` if none is and it should not wait. The
-/// second part says that a partner has completed the case already.
-pub(crate) fn select(cases: &[Case<'_>], waits: bool, place: Place) -> Option<(usize, bool)> {
+/// Waits until a case is ready and chooses one; `None` if patience ends before that. The second part
+/// says that a partner has completed the case already.
+pub(crate) fn select(
+    cases: &[Case<'_>],
+    patience: Patience,
+    place: Place,
+) -> Option<(usize, bool)> {
     drain(None, place);
     let meets = cases.iter().any(|case| case.channel.rendezvous());
     with(|world| {
@@ -97,8 +101,9 @@ pub(crate) fn select(cases: &[Case<'_>], waits: bool, place: Place) -> Option<(u
             world.features.want(Feature::Selects);
         }
     });
+    let ways = if patience == Patience::Limited { Ways::CasesOrTimeout } else { Ways::Cases };
     loop {
-        let op = op(cases, waits && !meets, place);
+        let op = op(cases, ways, patience == Patience::Endless && !meets, place);
         let objects: Vec<u32> = op.accesses.iter().map(|access| access.object).collect();
         with(|world| {
             let looked_at = objects.iter().take(cases.len());
@@ -112,7 +117,9 @@ pub(crate) fn select(cases: &[Case<'_>], waits: bool, place: Place) -> Option<(u
         if let Some(index) = (0..cases.len()).filter(ready).nth(choice as usize) {
             return Some((index, false));
         }
-        if !waits {
+        let limited = patience == Patience::Limited;
+        let too_late = limited && (0..cases.len()).filter(ready).count() > 0;
+        if patience == Patience::None || too_late || (limited && !meets) {
             return None;
         }
         let me = with(|world| world.current).unwrap_or(0);
@@ -121,12 +128,32 @@ pub(crate) fn select(cases: &[Case<'_>], waits: bool, place: Place) -> Option<(u
             case.channel.enlist(me, &ticket, index, case.sends);
         }
         let leave = || cases.iter().for_each(|case| case.channel.withdraw(me));
-        wait_or_leave("a case of a select", place, leave);
+        if limited {
+            let leaves = Leaves(leave);
+            point(time_out(&objects, place));
+            std::mem::forget(leaves);
+        } else {
+            wait_or_leave("a case of a select", place, leave);
+        }
         leave();
         if let Some(index) = ticket.case() {
+            if limited {
+                // Nobody has woken this thread, which would have told it.
+                with(|world| world.clocks.acquire(world.current, objects[index]));
+            }
             return Some((index, true));
         }
+        if limited {
+            return None;
+        }
     }
+}
+
+/// The end of the time for which a select has waited for partners.
+fn time_out(objects: &[u32], place: Place) -> Op {
+    let mut op = Op::local("time is over", place);
+    op.accesses.extend(objects.iter().map(|&object| super::op::writes(object)));
+    op
 }
 
 /// The thread that has cashed the ticket of the current thread's select and waits for its value.

@@ -281,20 +281,24 @@ impl World {
         self.me().events.checked_sub(1).map(|index| EventId { thread, index })
     }
 
-    /// Wakes a thread: what the current thread did happens before what the other does next.
+    /// Wakes a thread: what the current thread did happens before what the other does next. Unless
+    /// the other has announced a step, which it can make without being woken: then it is a matter of
+    /// what the steps access which of them comes first.
     #[inline]
     pub(crate) fn wake(&mut self, number: u32) {
-        self.clocks.wake(self.current, number);
         if number == self.current {
             return;
         }
         let (me, other) = (self.current as usize, number as usize);
-        if let Ok([me, thread]) = self.threads.get_disjoint_mut([me, other]) {
+        if let Ok([me, thread]) = self.threads.get_disjoint_mut([me, other])
+            && thread.state != State::Announced
+        {
             add_past(&mut thread.past, &me.past);
             if thread.state == State::Waiting {
                 thread.state = State::Ready;
                 self.ready.push(number);
             }
+            self.clocks.wake(self.current, number);
         }
     }
 

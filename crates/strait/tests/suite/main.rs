@@ -3,6 +3,7 @@
 
 mod api;
 mod bugs;
+mod channels;
 mod counts;
 mod exceptions;
 mod litmus;

@@ -11,7 +11,7 @@ use strait::sync::{Barrier, LazyLock, Mutex, Once, OnceLock, RwLock, mpsc};
 use strait::{Builder, future, results, thread};
 
 /// The results of a program under test; one of them must be what it gives for real.
-fn check<T: strait::Value + Ord>(
+pub(crate) fn check<T: strait::Value + Ord>(
     program: impl Fn() -> T + Send + Sync + Clone + 'static,
     expected: &[T],
 ) {
