@@ -5,6 +5,7 @@
 
 mod code;
 mod crates_are_mapped;
+mod crates_can_be_published;
 mod files_are_short;
 mod files_say_what_they_are;
 mod house;
@@ -27,6 +28,7 @@ type Rule = fn(&House) -> Vec<Complaint>;
 
 const RULES: &[Rule] = &[
     crates_are_mapped::check,
+    crates_can_be_published::check,
     files_are_short::check,
     files_say_what_they_are::check,
     links_lead_somewhere::check,

@@ -1,7 +1,4 @@
-//! The attribute `#[strait::test]`: the body of the function is checked under all schedules.
-//!
-//! `#[strait::test]` becomes `#[test]` around `strait::check`; `#[strait::test(builder)]` uses the
-//! given expression of type `strait::Builder` instead of the default one.
+#![doc = include_str!("../README.md")]
 
 use proc_macro::{Delimiter, Group, Punct, Spacing, TokenStream, TokenTree};
 
