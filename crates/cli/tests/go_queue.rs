@@ -10,7 +10,7 @@ mod server;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -84,6 +84,45 @@ func TestParts(t *testing.T) {
     ),
 ];
 
+/// One test kills the worker that runs it, another one what stands between them.
+const DEADLY: &[(&str, &str)] = &[
+    ("go.mod", "module example.com/deadly\n\ngo 1.24\n"),
+    (
+        "deadly_test.go",
+        "package deadly
+
+import (
+	\"bytes\"
+	\"fmt\"
+	\"os\"
+	\"strconv\"
+	\"syscall\"
+	\"testing\"
+	\"time\"
+)
+
+func parent(process int) int {
+	stat, _ := os.ReadFile(fmt.Sprintf(\"/proc/%d/stat\", process))
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	parent, _ := strconv.Atoi(string(fields[1]))
+	return parent
+}
+
+func TestFine(t *testing.T) {}
+
+func TestKillsSupervisor(t *testing.T) {
+	syscall.Kill(os.Getppid(), syscall.SIGKILL)
+	time.Sleep(time.Minute)
+}
+
+func TestKillsWorker(t *testing.T) {
+	syscall.Kill(parent(os.Getppid()), syscall.SIGKILL)
+	time.Sleep(time.Minute)
+}
+",
+    ),
+];
+
 fn strait(arguments: &[&str], directory: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_strait"));
     command.args(arguments).current_dir(directory).stdin(Stdio::null());
@@ -118,6 +157,14 @@ fn document(output: &Output) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
 }
 
+/// What a campaign that was started with pipes says in the end.
+fn end_of(campaign: &mut Running) -> Output {
+    let stdout = campaign.0.stdout.take().expect("piped");
+    let stdout = std::io::read_to_string(stdout).expect("text").into_bytes();
+    let status = campaign.0.wait().expect("ours");
+    Output { status, stdout, stderr: Vec::new() }
+}
+
 /// Tests, those that were not done, and findings.
 fn told(output: &Output) -> (u64, usize, BTreeSet<String>) {
     let document = document(output);
@@ -137,26 +184,33 @@ fn executed(folder: &Path, version: &str) -> Vec<u64> {
         .to_vec()
 }
 
-fn write(directory: &Path) {
-    for (name, content) in MODULE {
+fn write(directory: &Path, module: &[(&str, &str)]) {
+    for (name, content) in module {
         let path = directory.join(name);
         fs::create_dir_all(path.parent().expect("inside")).expect("a folder");
         fs::write(path, content).expect("written");
     }
 }
 
-#[test]
-fn workers_find_what_one_machine_finds() {
-    if Command::new("go").arg("version").output().is_err() {
+fn has_go() -> bool {
+    let found = Command::new("go").arg("version").output().is_ok();
+    if !found {
         assert!(std::env::var_os("CI").is_none(), "go is missing");
         eprintln!("SKIPPED: go is missing");
+    }
+    found
+}
+
+#[test]
+fn workers_find_what_one_machine_finds() {
+    if !has_go() {
         return;
     }
     let Some(mut server) = Server::start("127.0.0.1") else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let root = folder.path().canonicalize().expect("there");
     let module = root.join("module");
-    write(&module);
+    write(&module, MODULE);
     fs::create_dir(root.join("temporary")).expect("a folder");
     let fuzz = ["go", "fuzz", "--runs", "24", "--seed", "5", "--json"];
     let alone = strait(&fuzz, &module).args(["--out", "../alone"]).output().expect("it runs");
@@ -180,22 +234,23 @@ fn workers_find_what_one_machine_finds() {
         std::thread::sleep(Duration::from_millis(5));
     }
     drop(victim);
-    // What it shared with the test is nobody's now.
-    for folder in fs::read_dir(root.join("temporary")).expect("a folder").flatten() {
-        let name = folder.file_name().to_string_lossy().into_owned();
-        let _ = fs::remove_file(format!("/dev/shm/{name}-0"));
-    }
+    // What it leaves is nobody's now, and the next one removes it.
+    let temporary = fs::read_dir(root.join("temporary")).expect("a folder").flatten();
+    let left: Vec<PathBuf> = temporary.map(|entry| entry.path()).collect();
+    assert!(left.iter().any(|path| path.join("module").is_dir()), "no module: {left:?}");
     assert!(campaign.0.try_wait().expect("ours").is_none(), "it was through before the kill");
     server.restart(Duration::from_millis(200));
     let _workers = [0, 1].map(|_| Running::worker(&address, &root, None));
-    let stdout = campaign.0.stdout.take().expect("piped");
-    let stdout = std::io::read_to_string(stdout).expect("text").into_bytes();
-    let status = campaign.0.wait().expect("ours");
-    let together = Output { status, stdout, stderr: Vec::new() };
+    let together = end_of(&mut campaign);
     assert_eq!(told(&together), expected);
     assert_eq!(together.status.code(), alone.status.code());
     let version = document(&together)["go"].as_str().expect("a version").to_owned();
     assert_eq!(executed(&module.join("strait-out"), &version), [2, 1]);
+    for path in &left {
+        assert!(!path.exists(), "{} is still there", path.display());
+        let name = path.file_name().expect("a name").to_string_lossy();
+        assert!(!Path::new(&format!("/dev/shm/{name}-map-0")).exists(), "{name} is in memory");
+    }
 
     // A second time there is nothing to do, and the finding is still there.
     let again = strait(&fuzz, &module).args(queued).output().expect("it runs");
@@ -227,4 +282,112 @@ fn workers_find_what_one_machine_finds() {
     fs::write(module.join("go.mod"), replaced).expect("written");
     refused("in place of example.com/x");
     println!("{} tests, each executed once; {} finding, as alone", expected.0, expected.2.len());
+}
+
+/// A `go` that claims to be another version.
+fn other_go(folder: &Path, real: &Path) {
+    let script = format!(
+        "#!/bin/sh\n{} \"$@\" | sed 's/\"GOVERSION\": \"go[^\"]*/\"GOVERSION\": \"go1.25.999/'\n",
+        real.display()
+    );
+    fs::create_dir(folder).expect("a folder");
+    fs::write(folder.join("go"), script).expect("written");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(folder.join("go"), mode).expect("ours");
+}
+
+#[test]
+fn tests_that_kill_workers_are_findings_and_workers_that_cannot_leave_it_to_others() {
+    if !has_go() {
+        return;
+    }
+    let Some(server) = Server::start("127.0.0.1") else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path().canonicalize().expect("there");
+    let module = root.join("module");
+    write(&module, DEADLY);
+    fs::create_dir(root.join("temporary")).expect("a folder");
+    let address = server.address("deadly");
+    let mut campaign = strait(&["go", "fuzz", "--runs", "2", "--seed", "5", "--json"], &module);
+    campaign.args(["--queue", &address, "--lease", "1s", "--out", "../out"]);
+    campaign.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut campaign = Running(campaign.spawn().expect("it starts"));
+
+    // Nobody else is there: what they leave is done later.
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let real = std::env::split_paths(&paths).map(|path| path.join("go")).find(|go| go.is_file());
+    let (other, none) = (root.join("other"), root.join("none"));
+    other_go(&other, &real.expect("it is in PATH"));
+    fs::create_dir(&none).expect("a folder");
+    for (place, word) in [(other, "here is 1.25.999"), (none, "go is not found")] {
+        let arguments = ["worker", "--queue", &address, "--idle", "20s"];
+        let mut worker = strait(&arguments, &root);
+        let system = std::env::split_paths(&paths).filter(|path| !path.join("go").is_file());
+        let path = std::env::join_paths([place].into_iter().chain(system)).expect("paths");
+        worker.env("PATH", path).env("TMPDIR", root.join("temporary"));
+        worker.stderr(Stdio::piped()).stdout(Stdio::null());
+        let mut worker = Running(worker.spawn().expect("it starts"));
+        let said = std::io::BufReader::new(worker.0.stderr.take().expect("piped"));
+        let mut lines = std::io::BufRead::lines(said).map_while(Result::ok);
+        let refusal = lines.find(|line| line.contains("is left to others"));
+        let refusal = refusal.expect("a refusal");
+        assert!(refusal.contains(word), "{refusal}");
+        assert!(campaign.0.try_wait().expect("ours").is_none(), "it went on without them");
+    }
+
+    let mut worker = Running::worker(&address, &root, None);
+    let mut deaths = 0;
+    while campaign.0.try_wait().expect("ours").is_none() {
+        if worker.0.try_wait().expect("ours").is_some() {
+            deaths += 1;
+            assert!(deaths < 10, "workers die and die");
+            worker = Running::worker(&address, &root, None);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let ended = end_of(&mut campaign);
+    let document = document(&ended);
+    let findings = document["findings"].as_array().expect("findings").iter();
+    let mut found: Vec<(&str, &str)> = findings
+        .map(|one| (one["kind"].as_str().expect("a kind"), one["test"].as_str().expect("a test")))
+        .collect();
+    found.sort_unstable();
+    let expected = [("worker-death", "TestKillsSupervisor"), ("worker-death", "TestKillsWorker")];
+    assert_eq!((found.as_slice(), ended.status.code()), (expected.as_slice(), Some(1)));
+    assert_eq!(told(&ended).1, 0, "all tests are done");
+    // One that nobody watched, and three at the test.
+    assert_eq!(deaths, 4);
+}
+
+#[test]
+fn what_was_found_in_a_test_that_is_never_done_is_kept() {
+    if !has_go() {
+        return;
+    }
+    let Some(server) = Server::start("127.0.0.1") else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path().canonicalize().expect("there");
+    let module = root.join("module");
+    write(&module, MODULE);
+    fs::create_dir(root.join("temporary")).expect("a folder");
+    let address = server.address("partial");
+    let mut campaign = strait(&["go", "fuzz", "--runs", "1000000", "--seed", "5"], &module);
+    campaign.args(["--run", "TestLookup", "--json", "--queue", &address, "--out", "../out"]);
+    campaign.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut campaign = Running(campaign.spawn().expect("it starts"));
+    let _worker = Running::worker(&address, &root, None);
+    let findings = root.join("out/findings");
+    let deadline = Instant::now() + Duration::from_secs(600);
+    while fs::read_dir(&findings).is_ok_and(|mut some| some.next().is_none()) || !findings.is_dir()
+    {
+        assert!(Instant::now() < deadline, "nothing was found");
+        assert!(campaign.0.try_wait().expect("ours").is_none(), "a million runs in no time");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let id = campaign.0.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &id]).status().expect("kill is there");
+    assert!(sent.success());
+    let ended = end_of(&mut campaign);
+    let (_, undone, found) = told(&ended);
+    assert_eq!((undone, found.len(), ended.status.code()), (1, 1, Some(1)));
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use strait_findings::{CampaignId, Store};
 use strait_generate::GENERATOR_VERSION;
-use strait_queue::Shard;
+use strait_queue::{Extent, Folder, Shard};
 
 use crate::error::Error;
 
@@ -52,91 +52,55 @@ pub struct Begun {
 struct Settings {
     recipe: u32,
     targets: Vec<String>,
-    count: Option<u64>,
-    seconds: Option<f64>,
-    /// Absent when it is everything.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    shard: Option<String>,
+    #[serde(flatten)]
+    extent: Extent,
+}
+
+/// The campaigns of a folder that are ours.
+fn folder<'a>(store: &'a mut Store, path: &'a Path) -> Folder<'a> {
+    Folder { store, path, command: "strait fuzz", generator: GENERATOR_VERSION }
 }
 
 /// Begins or resumes a campaign. `fallback` is the seed of a new one if none is given.
 pub fn begin(
     store: &mut Store,
-    folder: &Path,
+    path: &Path,
     request: &Request,
     fallback: u64,
 ) -> Result<Begun, Error> {
-    if request.resume {
-        resume(store, folder, request)
-    } else {
-        start(store, folder, request, fallback)
-    }
+    let folder = folder(store, path);
+    if request.resume { resume(folder, request) } else { start(folder, request, fallback) }
 }
 
-fn start(
-    store: &mut Store,
-    folder: &Path,
-    request: &Request,
-    fallback: u64,
-) -> Result<Begun, Error> {
+fn start(mut folder: Folder<'_>, request: &Request, fallback: u64) -> Result<Begun, Error> {
     let Request { targets, count, time, .. } = request.clone();
     let seed = request.seed.unwrap_or(fallback);
-    let seconds = time.map(|time| time.as_secs_f64());
     let shard = request.shard.unwrap_or_default();
-    let share = (!shard.is_whole()).then(|| shard.to_string());
-    let recipe = RECIPE_VERSION;
-    let settings = Settings { recipe, targets: targets.clone(), count, seconds, shard: share };
-    let text = serde_json::to_string(&settings)
-        .map_err(|error| Error::Bug { what: format!("the settings: {error}") })?;
-    let id = store.campaign(seed, GENERATOR_VERSION, &text)?;
-    if !store.totals(id)?.is_empty() {
-        return Err(Error::AlreadyBegun { folder: folder.to_owned(), seed });
-    }
+    let extent = Extent::new(count, time, shard);
+    let settings = Settings { recipe: RECIPE_VERSION, targets: targets.clone(), extent };
+    let id = folder.start(seed, &settings)?;
     Ok(Begun { id, seed, targets, count, time, shard })
 }
 
-fn resume(store: &mut Store, folder: &Path, request: &Request) -> Result<Begun, Error> {
-    let folder = || folder.to_owned();
-    let known =
-        store.last_campaign()?.ok_or_else(|| Error::NothingToResume { folder: folder() })?;
-    if known.generator_version != GENERATOR_VERSION {
-        let (found, ours) = (known.generator_version, GENERATOR_VERSION);
-        return Err(Error::OtherGenerator { folder: folder(), found, ours });
-    }
-    let settings: Settings = serde_json::from_str(&known.settings)
-        .map_err(|_| Error::NothingToResume { folder: folder() })?;
-    if settings.recipe != RECIPE_VERSION {
-        let (found, ours) = (settings.recipe, RECIPE_VERSION);
-        return Err(Error::OtherGenerator { folder: folder(), found, ours });
-    }
-    let other =
-        |there: String, here: String| Error::OtherCampaign { folder: folder(), there, here };
-    if let Some(seed) = request.seed.filter(|seed| *seed != known.seed) {
-        return Err(other(format!("seed {}", known.seed), format!("seed {seed}")));
-    }
-    if !request.targets.is_empty() && request.targets != settings.targets {
-        let named = |targets: &[String]| match targets {
-            [] => "all targets".to_owned(),
-            targets => targets.join(" "),
-        };
-        return Err(other(named(&settings.targets), named(&request.targets)));
-    }
-    let shard = match &settings.shard {
-        Some(share) => share.parse().map_err(|_| Error::NothingToResume { folder: folder() })?,
-        None => Shard::default(),
+fn resume(mut folder: Folder<'_>, request: &Request) -> Result<Begun, Error> {
+    let (known, Settings { recipe, targets, extent }) = folder.last()?;
+    folder.made_by(recipe, RECIPE_VERSION)?;
+    let shard = extent.shard().ok_or_else(|| folder.nothing())?;
+    let named = |targets: &[String]| match targets {
+        [] => "all targets".to_owned(),
+        targets => targets.join(" "),
     };
-    if let Some(share) = request.shard.filter(|share| *share != shard) {
-        return Err(other(format!("share {shard}"), format!("share {share}")));
-    }
-    let id = store.campaign(known.seed, known.generator_version, &known.settings)?;
-    let planned = settings.seconds.map(Duration::from_secs_f64);
-    let left = planned.map(|planned| planned.saturating_sub(store.active(id)));
+    let given = (!request.targets.is_empty()).then(|| named(&request.targets));
+    folder.same(format!("seed {}", known.seed), request.seed.map(|seed| format!("seed {seed}")))?;
+    folder.same(named(&targets), given)?;
+    folder.same(format!("share {shard}"), request.shard.map(|share| format!("share {share}")))?;
+    let (id, spent) = folder.resume(&known)?;
     Ok(Begun {
         id,
         seed: known.seed,
-        targets: settings.targets,
-        count: request.count.or(settings.count),
-        time: request.time.or(left),
+        targets,
+        count: request.count.or(extent.count()),
+        time: request.time.or_else(|| extent.time_left(spent)),
         shard,
     })
 }
@@ -146,6 +110,14 @@ mod tests {
     use strait_findings::Batch;
 
     use super::*;
+    use strait_queue::CannotBegin;
+
+    fn why(begun: Result<Begun, Error>) -> CannotBegin {
+        match begun {
+            Err(Error::Queue(strait_queue::Error::CannotBegin(why))) => why,
+            other => panic!("{other:?}"),
+        }
+    }
 
     #[test]
     fn a_campaign_is_taken_up_with_its_own_settings() {
@@ -153,7 +125,7 @@ mod tests {
         let mut store = Store::open(folder.path()).expect("a store");
         let again = Request { resume: true, ..Request::default() };
         let nothing = begin(&mut store, folder.path(), &again, 1);
-        assert!(matches!(nothing, Err(Error::NothingToResume { .. })));
+        assert!(matches!(why(nothing), CannotBegin::NothingToResume { .. }));
 
         let request = Request { targets: vec!["std".into()], count: Some(9), ..Request::default() };
         let begun = begin(&mut store, folder.path(), &request, 7).expect("begun");
@@ -165,10 +137,10 @@ mod tests {
         assert_eq!(begin(&mut store, folder.path(), &more, 8).expect("more").count, Some(20));
         let twice = Request { seed: Some(7), ..request };
         let twice = begin(&mut store, folder.path(), &twice, 8);
-        assert!(matches!(twice, Err(Error::AlreadyBegun { seed: 7, .. })));
+        assert!(matches!(why(twice), CannotBegin::AlreadyBegun { seed: 7, .. }));
         let wrong = Request { seed: Some(8), ..again.clone() };
         let wrong = begin(&mut store, folder.path(), &wrong, 8);
-        assert!(matches!(wrong, Err(Error::OtherCampaign { .. })));
+        assert!(matches!(why(wrong), CannotBegin::OtherCampaign { .. }));
         let wrong = Request { shard: "1/2".parse().ok(), ..again.clone() };
         let wrong = begin(&mut store, folder.path(), &wrong, 8).expect_err("another share");
         assert!(wrong.to_string().contains("begun with share 0/1, not with share 1/2"), "{wrong}");

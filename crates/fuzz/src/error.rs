@@ -35,49 +35,6 @@ pub enum Error {
         /// Some of those there are.
         known: Vec<String>,
     },
-    /// The folder has work of this campaign already.
-    #[error(
-        "{} already holds a campaign with seed {seed}; continue it with --resume, or choose another --seed or --out",
-        folder.display()
-    )]
-    AlreadyBegun {
-        /// The folder.
-        folder: PathBuf,
-        /// The seed.
-        seed: u64,
-    },
-    /// There is nothing to resume.
-    #[error("there is no campaign to resume in {}; leave out --resume to begin one", folder.display())]
-    NothingToResume {
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// The campaign in the folder is another one.
-    #[error(
-        "the campaign in {} was begun with {there}, not with {here}; leave that out, or choose another --out",
-        folder.display()
-    )]
-    OtherCampaign {
-        /// The folder.
-        folder: PathBuf,
-        /// What it was begun with.
-        there: String,
-        /// What was given now.
-        here: String,
-    },
-    /// The campaign in the folder was made by another generator: its indices mean something else.
-    #[error(
-        "the campaign in {} was begun by another version of Strait (generator {found}, now {ours}); finish it with that version, or choose another --out",
-        folder.display()
-    )]
-    OtherGenerator {
-        /// The folder.
-        folder: PathBuf,
-        /// Its generator.
-        found: u32,
-        /// Ours.
-        ours: u32,
-    },
     /// A finding that another part of Strait has made, or that lost its program.
     #[error("{} cannot be run again here: {why}", folder.display())]
     NotReplayable {
@@ -113,17 +70,9 @@ pub enum Error {
     /// The store.
     #[error(transparent)]
     Findings(#[from] strait_findings::Error),
-    /// The queue, or what work comes from.
+    /// The queue, the folder of a campaign, or what else work comes from.
     #[error(transparent)]
     Queue(#[from] strait_queue::Error),
-    /// A campaign in a queue that this machine cannot take part in.
-    #[error("it cannot take part in campaign {job}: {why}")]
-    CannotServe {
-        /// The campaign.
-        job: String,
-        /// Why.
-        why: String,
-    },
     /// Processes and cargo.
     #[error(transparent)]
     Toolchain(#[from] strait_toolchain::Error),

@@ -42,9 +42,7 @@ pub fn job(link: &Link, lease: Duration, seed: u64, lanes: &[Lane]) -> Result<Jo
         recipe: RECIPE_VERSION,
         asked: lanes.iter().map(Lane::asked).collect(),
     };
-    let settings = serde_json::to_value(&settings)
-        .map_err(|error| Error::Bug { what: format!("the settings: {error}") })?;
-    Ok(Job::new(link.fresh_name(), KIND, lease, lane_names(lanes), settings))
+    Ok(Job::new(link.fresh_name(), KIND, lease, lane_names(lanes), &settings)?)
 }
 
 /// The lanes of a campaign from a queue, made here; `None` if it is no business of ours.
@@ -53,12 +51,8 @@ pub fn lanes_of(
     lanes: &mut Lanes<'_>,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Option<Served>, Error> {
-    if job.kind != KIND {
-        return Ok(None);
-    }
-    let cannot = |why: String| Error::CannotServe { job: job.id.clone(), why };
-    let settings: Settings = serde_json::from_value(job.settings.clone())
-        .map_err(|error| cannot(format!("its settings are not ours ({error})")))?;
+    let Some(settings) = job.settings_of::<Settings>(KIND)? else { return Ok(None) };
+    let cannot = |why: String| -> Error { job.not_here(why).into() };
     let ours = (GENERATOR_VERSION, RECIPE_VERSION);
     if (settings.generator, settings.recipe) != ours {
         return Err(cannot(format!(

@@ -3,8 +3,8 @@
 /// The queue cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A creds file, a context.
-    #[error("{what}; see NATS_CREDS, NATS_CONTEXT and --creds in docs/many-machines.md")]
+    /// A creds file, a certificate, a context.
+    #[error("{what}; docs/many-machines.md says what --creds and the NATS_ variables mean")]
     Credentials {
         /// What is wrong with it.
         what: String,
@@ -41,6 +41,20 @@ pub enum Error {
         /// Why.
         why: String,
     },
+    /// A campaign that this machine cannot take part in.
+    #[error("it cannot take part in campaign {job}: {why}")]
+    CannotServe {
+        /// The campaign.
+        job: String,
+        /// Why.
+        why: String,
+    },
+    /// A campaign in a folder.
+    #[error(transparent)]
+    CannotBegin(#[from] crate::begin::CannotBegin),
+    /// The settings of a campaign cannot be written down: a bug of Strait.
+    #[error("the settings of the campaign cannot be written: {0}; please report this as a bug")]
+    Settings(serde_json::Error),
     /// Threads for the network cannot be started.
     #[error("cannot start what talks to the queue: {0}")]
     Runtime(std::io::Error),

@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::error::Error;
+
 /// The version of everything here. Grows when an older Strait could not take part any more.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// A target and its version, as the store knows them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,16 +47,32 @@ impl Job {
         kind: &str,
         lease: Duration,
         lanes: Vec<LaneName>,
-        settings: Value,
-    ) -> Self {
-        Job {
+        settings: &impl Serialize,
+    ) -> Result<Self, Error> {
+        Ok(Job {
             id,
             protocol: PROTOCOL,
             kind: kind.to_owned(),
             lease_ms: u64::try_from(lease.as_millis()).unwrap_or(u64::MAX),
             lanes,
-            settings,
+            settings: serde_json::to_value(settings).map_err(Error::Settings)?,
+        })
+    }
+
+    /// Its settings, if it is of this kind.
+    pub fn settings_of<S: DeserializeOwned>(&self, kind: &str) -> Result<Option<S>, Error> {
+        if self.kind != kind {
+            return Ok(None);
         }
+        let settings = serde_json::from_value(self.settings.clone());
+        settings
+            .map(Some)
+            .map_err(|error| self.not_here(format!("its settings are not ours ({error})")))
+    }
+
+    /// This machine cannot take part in it.
+    pub fn not_here(&self, why: String) -> Error {
+        Error::CannotServe { job: self.id.clone(), why }
     }
 
     /// How long a worker may be silent.
@@ -85,10 +104,12 @@ impl Item {
     }
 }
 
-/// What came out of an item.
+/// What came out of an item, or was found in it before it is done.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Report {
     pub(crate) item: Item,
+    /// Is the item done?
+    pub(crate) whole: bool,
     pub(crate) programs: u64,
     pub(crate) runs: u64,
     pub(crate) spent_ms: u64,

@@ -2,6 +2,7 @@
 
 mod address;
 mod allot;
+mod begin;
 mod credentials;
 mod embedded;
 mod error;
@@ -17,6 +18,7 @@ mod worker;
 
 pub use address::Address;
 pub use allot::{Allotment, Block};
+pub use begin::{CannotBegin, Extent, Folder};
 pub use credentials::Credentials;
 pub use embedded::{Brought, Embedded};
 pub use error::Error;

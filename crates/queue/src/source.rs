@@ -65,9 +65,21 @@ pub trait Source: Send {
         Ok(())
     }
 
+    /// Something was found in a piece that may take long, and may never be done. It is delivered again
+    /// when the piece is done.
+    fn show(&mut self, _discovery: &Discovery) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Part of the piece is done. `false` when nobody wants to hear of it any more.
     fn deliver(&mut self, part: Part) -> Result<bool, Error>;
 
     /// The piece is done after so long, or given back when it is not `whole`.
     fn finish(&mut self, spent: Duration, whole: bool) -> Result<(), Error>;
+
+    /// The index that began last has killed whatever was running it, and might as well have killed us:
+    /// the piece is given back, and the index is blamed.
+    fn blame(&mut self, spent: Duration) -> Result<(), Error> {
+        self.finish(spent, false)
+    }
 }

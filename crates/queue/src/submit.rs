@@ -211,12 +211,18 @@ impl Submission<'_> {
             if executed.contains(item.start) {
                 continue;
             }
-            executed.insert(item.indices());
-            let (part, occurrences) = self.open(ledger, &report)?;
+            let (lane, start, indices) = (item.lane, item.start, item.indices());
+            let (mut part, occurrences) = self.open(ledger, &report)?;
+            if !report.whole {
+                ledger.add(lane, part, occurrences)?;
+                continue;
+            }
+            executed.insert(indices.clone());
+            part.indices.insert(indices);
             (self.counted)(&part);
-            ledger.add(item.lane, part, occurrences)?;
-            if flow.out.remove(&(item.lane, item.start)).is_some() {
-                flow.allotment.finish(item.lane, Duration::from_millis(report.spent_ms));
+            ledger.add(lane, part, occurrences)?;
+            if flow.out.remove(&(lane, start)).is_some() {
+                flow.allotment.finish(lane, Duration::from_millis(report.spent_ms));
             }
         }
         ledger.commit()?;
@@ -241,7 +247,6 @@ impl Submission<'_> {
             counts: report.counts.clone(),
             ..Part::default()
         };
-        part.indices.insert(report.item.indices());
         for (finding, object) in &report.parcels {
             if ledger.store().findings().any(|known| known.id == *finding) {
                 continue;

@@ -5,7 +5,7 @@
 //! Nothing here has to happen exactly once: an item that is done twice has the same name both times,
 //! and the stream and the reader take one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -168,6 +168,7 @@ impl Shared {
         }
         let report = Report {
             item: open.item.clone(),
+            whole: true,
             programs: part.programs,
             runs: part.runs,
             spent_ms: u64::try_from(spent.as_millis()).unwrap_or(u64::MAX),
@@ -182,6 +183,29 @@ impl Shared {
         let _ = open.acker.ack().await;
         if open.note.is_some() {
             let _ = self.notes.purge(&open.name).await;
+        }
+    }
+
+    /// Stores something that was found in an item that is not done yet.
+    async fn hand_ahead(&self, item: Item, discovery: Discovery) {
+        let (finding, name) = (discovery.id(), item.name(&self.job.id));
+        let object = format!("{}.{finding}.{}", self.job.id, self.hub.fresh_name());
+        if self.send_parcel(&object, &discovery).await.is_none() {
+            return;
+        }
+        let report = Report {
+            item,
+            whole: false,
+            programs: 0,
+            runs: 0,
+            spent_ms: 0,
+            counts: BTreeMap::new(),
+            shown: vec![shown(&discovery)],
+            parcels: vec![(finding.clone(), object)],
+            worker: self.name.clone(),
+        };
+        if self.publish(&format!("{name}.{finding}"), &report).await == Some(true) {
+            self.known().told.insert(finding);
         }
     }
 
@@ -287,6 +311,25 @@ impl Taker {
         Ok(Some(open))
     }
 
+    /// Does something beside the next item; whoever closes the bench waits for it.
+    fn beside<F: Future<Output = ()> + Send + 'static>(&self, task: impl FnOnce(Arc<Shared>) -> F) {
+        // The semaphore is never closed.
+        let permit = self.link.block(Arc::clone(&self.shared.on_their_way).acquire_owned()).ok();
+        let task = task(Arc::clone(&self.shared));
+        self.link.spawn(async move {
+            task.await;
+            drop(permit);
+        });
+    }
+
+    /// Gives the item back.
+    fn give_back(&mut self) {
+        if let Some(open) = self.open.take() {
+            // Without this it is given out again when its lease is over.
+            let _ = self.link.block(open.acker.ack_with(AckKind::Nak(None)));
+        }
+    }
+
     fn write_note(&self) {
         let Some(open) = &self.open else { return };
         let Some(note) = &open.note else { return };
@@ -339,6 +382,15 @@ impl Source for Taker {
         Ok(())
     }
 
+    fn show(&mut self, discovery: &Discovery) -> Result<(), Error> {
+        let Some(open) = &self.open else { return Ok(()) };
+        if !self.shared.known().told.contains(&discovery.id()) {
+            let (item, discovery) = (open.item.clone(), discovery.clone());
+            self.beside(|shared| async move { shared.hand_ahead(item, discovery).await });
+        }
+        Ok(())
+    }
+
     fn deliver(&mut self, part: Part) -> Result<bool, Error> {
         let mut known = self.shared.known();
         for discovery in &part.discoveries {
@@ -361,20 +413,16 @@ impl Source for Taker {
                 note.calm();
                 self.write_note();
             }
-            if let Some(open) = self.open.take() {
-                // Without this it is given out again when its lease is over.
-                let _ = self.link.block(open.acker.ack_with(AckKind::Nak(None)));
-            }
+            self.give_back();
             return Ok(());
         }
         let Some(open) = self.open.take() else { return Ok(()) };
-        let shared = Arc::clone(&self.shared);
-        // The semaphore is never closed.
-        let permit = self.link.block(Arc::clone(&shared.on_their_way).acquire_owned()).ok();
-        self.link.spawn(async move {
-            shared.hand_in(open, spent).await;
-            drop(permit);
-        });
+        self.beside(|shared| async move { shared.hand_in(open, spent).await });
+        Ok(())
+    }
+
+    fn blame(&mut self, _spent: Duration) -> Result<(), Error> {
+        self.give_back();
         Ok(())
     }
 }

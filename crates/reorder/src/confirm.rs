@@ -12,8 +12,7 @@ use strait_golang::{
     Build, Built, Go, Overlay, Request as RunRequest, Run, Select, Step, TestBinary, compile,
     packages,
 };
-use strait_toolchain::{Cache, Launcher};
-use tempfile::TempDir;
+use strait_toolchain::{Cache, Launcher, Scratch};
 
 use crate::error::Error;
 use crate::judge::judge;
@@ -76,7 +75,7 @@ pub struct Witness {
     binary: TestBinary,
     selects: Selects,
     base: PathBuf,
-    folder: TempDir,
+    folder: Scratch,
 }
 
 impl Witness {
@@ -93,8 +92,7 @@ impl Witness {
         let listed = packages(&go, &fast, std::slice::from_ref(&place.package))?;
         let found = listed.into_iter().find(|one| one.problem.is_none());
         let package = found.ok_or_else(|| Error::NoSources(place.package.clone()))?;
-        let folder =
-            tempfile::Builder::new().prefix("strait-go-").tempdir().map_err(Error::Folder)?;
+        let folder = Scratch::new("go").map_err(Error::Folder)?;
         let mut overlay = Overlay::prepare(&go, cache)?;
         if place.main {
             let file = package.directory.join(MAIN_FILE);

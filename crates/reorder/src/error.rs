@@ -51,14 +51,6 @@ pub enum Error {
     /// The queue.
     #[error(transparent)]
     Queue(#[from] strait_queue::Error),
-    /// A campaign in a queue that this machine cannot take part in.
-    #[error("it cannot take part in campaign {job}: {why}")]
-    CannotServe {
-        /// The campaign.
-        job: String,
-        /// Why.
-        why: String,
-    },
     /// A workspace is more than a module, and only modules travel.
     #[error(
         "workers get this module and not what else {} names; set GOWORK=off if the module can do without",

@@ -10,8 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use strait_golang::Go;
 use strait_queue::{Job, LaneName, Link};
-use strait_toolchain::{Cache, Launcher};
-use tempfile::TempDir;
+use strait_toolchain::{Cache, Launcher, Scratch};
 
 use crate::campaign::Bounds;
 use crate::discover::GENERATOR;
@@ -51,7 +50,7 @@ pub struct Served {
     /// The tests of each lane.
     pub(crate) tests: Vec<Vec<Subject>>,
     /// The module; removed in the end.
-    _folder: TempDir,
+    _folder: Scratch,
 }
 
 /// The campaign for a queue, which gets the module.
@@ -79,10 +78,9 @@ pub fn job(
         directory: go.directory().to_owned(),
         tests: packages.values().map(tests).collect(),
     };
-    let settings = serde_json::to_value(&settings).map_err(|_| Error::Worker)?;
     let version = go.version().to_owned();
     let lanes = packages.into_keys().map(|target| LaneName { target, version: version.clone() });
-    let job = Job::new(link.fresh_name(), KIND, lease, lanes.collect(), settings);
+    let job = Job::new(link.fresh_name(), KIND, lease, lanes.collect(), &settings)?;
     link.keep(&job, &module.digest, &module.bytes)?;
     Ok(job)
 }
@@ -96,21 +94,16 @@ pub fn served(
     stop: &Arc<AtomicBool>,
     tell: &mut dyn FnMut(String),
 ) -> Result<Option<Served>, Error> {
-    if job.kind != KIND {
-        return Ok(None);
-    }
-    let cannot = |why: String| Error::CannotServe { job: job.id.clone(), why };
-    let settings: Settings = serde_json::from_value(job.settings.clone())
-        .map_err(|error| cannot(format!("its settings are not ours ({error})")))?;
+    let Some(settings) = job.settings_of::<Settings>(KIND)? else { return Ok(None) };
+    let cannot = |why: String| -> Error { job.not_here(why).into() };
     if settings.generator != GENERATOR {
         return Err(cannot(format!(
             "it was begun with another version of Strait (orders {}, here {GENERATOR})",
             settings.generator
         )));
     }
-    let folder = tempfile::Builder::new().prefix("strait-module-").tempdir();
-    let folder = folder.map_err(Error::Folder)?;
-    let root = folder.path().canonicalize().map_err(Error::Folder)?.join("module");
+    let folder = Scratch::new("module").map_err(Error::Folder)?;
+    let root = folder.path().join("module");
     unpack(&link.kept(job, &settings.module)?, &settings.module, &root)?;
     let here = Go::find(launcher, &root)?;
     if here.version() != settings.go {

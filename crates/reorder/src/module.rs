@@ -268,6 +268,18 @@ mod tests {
         assert!(unpack(&bytes, &digest(MAGIC), folder().path()).is_err());
     }
 
+    #[test]
+    fn what_is_too_large_is_refused_before_it_is_read() {
+        let from = folder();
+        let path = from.path().join("large");
+        let large = fs::File::create(&path).expect("made");
+        large.set_len(MOST << 20).expect("a hole");
+        let mut bytes = MAGIC.to_vec();
+        let refused = pack(from.path(), &path, &mut bytes).expect_err("too large").to_string();
+        assert!(refused.contains("more than 256 MB") && refused.contains("--shard"), "{refused}");
+        assert_eq!(bytes, MAGIC);
+    }
+
     fn folder() -> tempfile::TempDir {
         tempfile::tempdir().expect("a folder")
     }

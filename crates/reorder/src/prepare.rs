@@ -2,14 +2,13 @@
 //! named. What does not compile is said and left out.
 
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 
 use strait_golang::{Build, Built, Go, Overlay, Package, TestBinary, compile, packages};
-use strait_toolchain::{Cache, Launcher};
-use tempfile::TempDir;
+use strait_toolchain::{Cache, Launcher, Scratch};
 
 use crate::error::Error;
 use crate::subject::{Bench, Subject};
@@ -57,7 +56,7 @@ pub struct Prepared {
     /// Where paths begin that are shown.
     pub base: PathBuf,
     /// Binaries and shared files; removed at the end.
-    pub(crate) folder: TempDir,
+    pub(crate) folder: Scratch,
 }
 
 /// Prepares. `tell` hears what takes long.
@@ -81,7 +80,7 @@ pub fn prepare(
         return Err(Error::NoModule(request.directory.clone()));
     }
     let overlay = Overlay::prepare(&go, cache)?;
-    let folder = tempfile::Builder::new().prefix("strait-go-").tempdir().map_err(Error::Folder)?;
+    let folder = Scratch::new("go").map_err(Error::Folder)?;
     let mut prepared = Prepared {
         go,
         overlay,
@@ -235,12 +234,6 @@ impl Prepared {
 
     /// A place for the shared file of one worker.
     pub(crate) fn shared_file(&self, worker: usize) -> PathBuf {
-        // In memory, where there is such a place: the file is written at every operation.
-        let memory = Path::new("/dev/shm");
-        let name = self.folder.path().file_name().unwrap_or_default().to_string_lossy();
-        match memory.is_dir() {
-            true => memory.join(format!("{name}-{worker}")),
-            false => self.folder.path().join(format!("map-{worker}")),
-        }
+        self.folder.in_memory(&format!("map-{worker}"))
     }
 }

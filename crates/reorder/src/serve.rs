@@ -10,6 +10,7 @@ use std::time::Instant;
 use serde_json::Value;
 use strait_findings::{Discovery, Kind};
 use strait_queue::{Bench, Part, Piece, Source};
+use strait_toolchain::Error as ToolError;
 
 use crate::counters::Counters;
 use crate::discover::GENERATOR;
@@ -85,11 +86,18 @@ impl Seat<'_> {
             if piece.is_watched {
                 source.begin(piece.indices.start)?;
             }
-            let part = match self.parts(number, &piece) {
+            let part = match self.parts(number, &piece, source) {
                 Ok(Some(part)) => part,
                 // Stopped in the middle: somebody else does it from the beginning.
                 Ok(None) => {
                     source.finish(begun.elapsed(), false)?;
+                    continue;
+                }
+                // The test has ended what watched it: a worker is next.
+                Err(Error::Go(strait_golang::Error::Toolchain(ToolError::SupervisorLost {
+                    ..
+                }))) => {
+                    source.blame(begun.elapsed())?;
                     continue;
                 }
                 Err(error) => {
@@ -108,7 +116,12 @@ impl Seat<'_> {
     }
 
     /// A piece is one test, in general.
-    fn parts(&self, number: usize, piece: &Piece) -> Result<Option<Part>, Error> {
+    fn parts(
+        &self,
+        number: usize,
+        piece: &Piece,
+        source: &mut dyn Source,
+    ) -> Result<Option<Part>, Error> {
         let mut whole = Part::default();
         for index in piece.indices.clone() {
             let tests = self.served.tests.get(piece.lane);
@@ -117,7 +130,7 @@ impl Seat<'_> {
             let Some(subject) = subject else { return Err(Error::Worker) };
             let part = match piece.deadly.contains(&index) {
                 true => self.bury(subject, index),
-                false => self.hunt(number, subject, index)?,
+                false => self.hunt(number, subject, index, source)?,
             };
             let Some(part) = part else { return Ok(None) };
             whole.add(part);
@@ -125,7 +138,14 @@ impl Seat<'_> {
         Ok(Some(whole))
     }
 
-    fn hunt(&self, number: usize, subject: &Subject, index: u64) -> Result<Option<Part>, Error> {
+    /// What is found is shown at once: a campaign may end before the test is done.
+    fn hunt(
+        &self,
+        number: usize,
+        subject: &Subject,
+        index: u64,
+        source: &mut dyn Source,
+    ) -> Result<Option<Part>, Error> {
         let settings = &self.served.settings;
         let stop = || self.is_over();
         let terms = Terms {
@@ -138,22 +158,30 @@ impl Seat<'_> {
         let counters = Counters::default();
         let hunt = Hunt::new(terms, [subject.clone()], None, &counters);
         let (sender, discoveries) = channel();
-        hunt.work(number, &sender)?;
-        drop(sender);
+        let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
+        std::thread::scope(|scope| {
+            let working = scope.spawn(|| hunt.work(number, &{ sender }));
+            for discovery in discoveries {
+                let discovery = self.served.at_home(discovery);
+                if seen.insert(discovery.id()) {
+                    source.show(&discovery)?;
+                    found.push(discovery);
+                }
+            }
+            working.join().map_err(|_| Error::Worker)?
+        })?;
         let ended = hunt.summary();
         if !ended.complete || self.is_over() {
             return Ok(None);
         }
-        let mut seen = BTreeSet::new();
         let mut part = Part {
             programs: ended.tests,
             runs: counters.runs(),
             counts: tally::counts(&ended, &counters),
+            discoveries: found,
             ..Part::default()
         };
         part.indices.insert(index..index + 1);
-        let found = discoveries.iter().filter(|discovery| seen.insert(discovery.id()));
-        part.discoveries = found.map(|discovery| self.served.at_home(discovery)).collect();
         Ok(Some(part))
     }
 

@@ -84,10 +84,21 @@ impl Cache {
 #[derive(Debug)]
 pub struct Lock(File);
 
+impl Lock {
+    /// Of a file that is locked.
+    pub(crate) fn held(file: File) -> Self {
+        Lock(file)
+    }
+
+    /// If it fails, closing the file does it a moment later.
+    pub(crate) fn release(&self) {
+        let _ = self.0.unlock();
+    }
+}
+
 impl Drop for Lock {
     fn drop(&mut self) {
-        // If it fails, closing the file does it a moment later.
-        let _ = self.0.unlock();
+        self.release();
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use strait_findings::{CampaignId, Store};
-use strait_queue::Shard;
+use strait_queue::{Extent, Folder, Shard};
 
 use crate::error::Error;
 use crate::recipe::{GENERATOR_VERSION, Mode};
@@ -63,11 +63,8 @@ struct Types {
     mode: String,
     fuzzer: Vec<String>,
     oracles: Vec<String>,
-    count: Option<u64>,
-    seconds: Option<f64>,
-    /// Absent when it is everything.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    shard: Option<String>,
+    #[serde(flatten)]
+    extent: Extent,
 }
 
 impl Request {
@@ -86,26 +83,23 @@ impl Request {
     }
 }
 
+/// The campaigns of a folder that are ours.
+fn folder<'a>(store: &'a mut Store, path: &'a Path) -> Folder<'a> {
+    Folder { store, path, command: "strait types", generator: GENERATOR_VERSION }
+}
+
 /// Begins or resumes a campaign. `fallback` is the seed of a new one if none is given.
 pub fn begin(
     store: &mut Store,
-    folder: &Path,
+    path: &Path,
     request: &Request,
     fallback: u64,
 ) -> Result<Begun, Error> {
-    if request.resume {
-        resume(store, folder, request)
-    } else {
-        start(store, folder, request, fallback)
-    }
+    let folder = folder(store, path);
+    if request.resume { resume(folder, request) } else { start(folder, request, fallback) }
 }
 
-fn start(
-    store: &mut Store,
-    folder: &Path,
-    request: &Request,
-    fallback: u64,
-) -> Result<Begun, Error> {
+fn start(mut folder: Folder<'_>, request: &Request, fallback: u64) -> Result<Begun, Error> {
     let Request { fuzzer, count, time, .. } = request.clone();
     let (mode, oracles) = (request.mode.unwrap_or(Mode::Precision), request.asked());
     let seed = request.seed.unwrap_or(fallback);
@@ -114,32 +108,16 @@ fn start(
         mode: mode.name().to_owned(),
         fuzzer: fuzzer.clone(),
         oracles: oracles.clone(),
-        count,
-        seconds: time.map(|time| time.as_secs_f64()),
-        shard: (!shard.is_whole()).then(|| shard.to_string()),
+        extent: Extent::new(count, time, shard),
     };
-    let text = serde_json::to_string(&Settings { types })
-        .map_err(|error| Error::Bug { what: format!("the settings: {error}") })?;
-    let id = store.campaign(seed, GENERATOR_VERSION, &text)?;
-    if !store.totals(id)?.is_empty() {
-        return Err(Error::AlreadyBegun { folder: folder.to_owned(), seed });
-    }
+    let id = folder.start(seed, &Settings { types })?;
     Ok(Begun { id, seed, mode, fuzzer, oracles, count, time, shard })
 }
 
-fn resume(store: &mut Store, folder: &Path, request: &Request) -> Result<Begun, Error> {
-    let nothing = || Error::NothingToResume { folder: folder.to_owned() };
-    let known = store.last_campaign()?.ok_or_else(nothing)?;
-    let Settings { types } = serde_json::from_str(&known.settings).map_err(|_| nothing())?;
-    if known.generator_version != GENERATOR_VERSION {
-        let (found, ours) = (known.generator_version, GENERATOR_VERSION);
-        return Err(Error::OtherGenerator { folder: folder.to_owned(), found, ours });
-    }
-    let mode = Mode::named(&types.mode).ok_or_else(nothing)?;
-    let shard = match &types.shard {
-        Some(share) => share.parse().map_err(|_| nothing())?,
-        None => Shard::default(),
-    };
+fn resume(mut folder: Folder<'_>, request: &Request) -> Result<Begun, Error> {
+    let (known, Settings { types: Types { mode, fuzzer, oracles, extent } }) = folder.last()?;
+    let mode = Mode::named(&mode).ok_or_else(|| folder.nothing())?;
+    let shard = extent.shard().ok_or_else(|| folder.nothing())?;
     let named = |what: &str, names: &[String]| match names {
         [] => format!("{what} swarm"),
         names => format!("{what} {}", names.join(" ")),
@@ -148,32 +126,25 @@ fn resume(store: &mut Store, folder: &Path, request: &Request) -> Result<Begun, 
     let pairs = [
         (format!("seed {}", known.seed), request.seed.map(|seed| format!("seed {seed}"))),
         (format!("mode {}", mode.name()), request.mode.map(|mode| format!("mode {}", mode.name()))),
+        (named("fuzzer", &fuzzer), given(&request.fuzzer).map(|names| named("fuzzer", &names))),
         (
-            named("fuzzer", &types.fuzzer),
-            given(&request.fuzzer).map(|names| named("fuzzer", &names)),
-        ),
-        (
-            named("oracle", &types.oracles),
+            named("oracle", &oracles),
             given(&request.oracles).map(|_| named("oracle", &request.asked())),
         ),
         (format!("share {shard}"), request.shard.map(|share| format!("share {share}"))),
     ];
     for (there, here) in pairs {
-        if let Some(here) = here.filter(|here| *here != there) {
-            return Err(Error::OtherCampaign { folder: folder.to_owned(), there, here });
-        }
+        folder.same(there, here)?;
     }
-    let id = store.campaign(known.seed, known.generator_version, &known.settings)?;
-    let planned = types.seconds.map(Duration::from_secs_f64);
-    let left = planned.map(|planned| planned.saturating_sub(store.active(id)));
+    let (id, spent) = folder.resume(&known)?;
     Ok(Begun {
         id,
         seed: known.seed,
         mode,
-        fuzzer: types.fuzzer,
-        oracles: types.oracles,
-        count: request.count.or(types.count),
-        time: request.time.or(left),
+        fuzzer,
+        oracles,
+        count: request.count.or(extent.count()),
+        time: request.time.or_else(|| extent.time_left(spent)),
         shard,
     })
 }

@@ -15,17 +15,9 @@ pub enum Error {
     /// The store of findings failed.
     #[error(transparent)]
     Findings(#[from] strait_findings::Error),
-    /// The queue, or what work comes from.
+    /// The queue, the folder of a campaign, or what else work comes from.
     #[error(transparent)]
     Queue(#[from] strait_queue::Error),
-    /// A campaign in a queue that this machine cannot take part in.
-    #[error("it cannot take part in campaign {job}: {why}")]
-    CannotServe {
-        /// The campaign.
-        job: String,
-        /// Why.
-        why: String,
-    },
     /// There is no such set of rules.
     #[error("there is no fuzzer `{name}`; known are {known}")]
     NoFuzzer {
@@ -59,52 +51,6 @@ pub enum Error {
         path: PathBuf,
         /// Why.
         source: io::Error,
-    },
-    /// The folder holds this campaign already.
-    #[error(
-        "{} already holds a campaign with seed {seed}; continue it with --resume, or choose another --seed or --out",
-        folder.display()
-    )]
-    AlreadyBegun {
-        /// The folder.
-        folder: PathBuf,
-        /// The seed.
-        seed: u64,
-    },
-    /// There is nothing to resume.
-    #[error(
-        "there is no campaign of `strait types` to resume in {}; leave out --resume to begin one",
-        folder.display()
-    )]
-    NothingToResume {
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// The campaign in the folder is another one.
-    #[error(
-        "the campaign in {} was begun with {there}, not with {here}; leave that out, or choose another --out",
-        folder.display()
-    )]
-    OtherCampaign {
-        /// The folder.
-        folder: PathBuf,
-        /// What it was begun with.
-        there: String,
-        /// What was given now.
-        here: String,
-    },
-    /// The campaign in the folder was made by other rules: its indices mean something else.
-    #[error(
-        "the campaign in {} was begun by another version of Strait (rules {found}, now {ours}); finish it with that version, or choose another --out",
-        folder.display()
-    )]
-    OtherGenerator {
-        /// The folder.
-        folder: PathBuf,
-        /// Its rules.
-        found: u32,
-        /// Ours.
-        ours: u32,
     },
     /// A finding cannot be run again.
     #[error("{folder}: {why}")]

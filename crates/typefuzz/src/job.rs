@@ -58,9 +58,7 @@ pub fn job(
         },
         oracles: versions(oracles),
     };
-    let settings = serde_json::to_value(&settings)
-        .map_err(|error| Error::Bug { what: format!("the settings: {error}") })?;
-    Ok(Job::new(link.fresh_name(), KIND, lease, vec![lane], settings))
+    Ok(Job::new(link.fresh_name(), KIND, lease, vec![lane], &settings)?)
 }
 
 /// What a campaign from a queue needs, found here; `None` if it is no business of ours.
@@ -69,12 +67,8 @@ pub fn served(
     launcher: &Launcher,
     stop: &Arc<AtomicBool>,
 ) -> Result<Option<Served>, Error> {
-    if job.kind != KIND {
-        return Ok(None);
-    }
-    let cannot = |why: String| Error::CannotServe { job: job.id.clone(), why };
-    let settings: Settings = serde_json::from_value(job.settings.clone())
-        .map_err(|error| cannot(format!("its settings are not ours ({error})")))?;
+    let Some(settings) = job.settings_of::<Settings>(KIND)? else { return Ok(None) };
+    let cannot = |why: String| -> Error { job.not_here(why).into() };
     let mode = Mode::named(&settings.mode);
     let mode = mode.ok_or_else(|| cannot(format!("there is no mode {}", settings.mode)))?;
     if settings.generator != GENERATOR_VERSION {

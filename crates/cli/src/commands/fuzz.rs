@@ -9,9 +9,9 @@ use anyhow::{Context, bail};
 use clap::Args;
 use strait_findings::{Discovery, Finding, Harvest, Recorded, Recovery, Resumed, Store, report};
 use strait_fuzz::{
-    Begun, Bounds, Campaign, Counters, Error, Lane, Lanes, Request, begin, check_targets, job,
+    Begun, Bounds, Campaign, Counters, Lane, Lanes, Request, begin, check_targets, job,
 };
-use strait_queue::{Link, Outsourced, Shard};
+use strait_queue::{CannotBegin, Link, Outsourced, Shard};
 use strait_toolchain::Launcher;
 
 use crate::commands::fuzz_summary::Summary;
@@ -81,7 +81,8 @@ impl FuzzArgs {
         // What is wrong with the command line is said before a folder is made for it.
         check_targets(&self.targets)?;
         if self.resume && !self.out.exists() {
-            return Err(Error::NothingToResume { folder: self.out.clone() }.into());
+            let folder = self.out.clone();
+            return Err(CannotBegin::NothingToResume { folder, command: "strait fuzz" }.into());
         }
         let link = self.queue.open()?;
         let mut store = Store::open(&self.out)?;

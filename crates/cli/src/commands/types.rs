@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use strait_findings::{Discovery, Finding, Recorded, Resumed, Store};
-use strait_queue::{Outsourced, Shard};
+use strait_queue::{CannotBegin, Outsourced, Shard};
 use strait_toolchain::Launcher;
 use strait_typefuzz::{
-    Begun, Campaign, Counters, Error, FEATURES, Fuzzer, Known, Mode, Oracle, Recipe, Request, WALL,
-    begin, find_within, job,
+    Begun, Campaign, Counters, FEATURES, Fuzzer, Known, Mode, Oracle, Recipe, Request, WALL, begin,
+    find_within, job,
 };
 
 use crate::commands::fuzz::{cores, some_seed, write_report};
@@ -173,7 +173,8 @@ impl TypesArgs {
         let found = match self.resume {
             false => Some(self.find(&request.asked(), &launcher, stop)?),
             true if !self.out.exists() => {
-                return Err(Error::NothingToResume { folder: self.out.clone() }.into());
+                let folder = self.out.clone();
+                return Err(CannotBegin::NothingToResume { folder, command: "strait types" }.into());
             }
             true => None,
         };

@@ -3,6 +3,7 @@
 //! `strait-queue-subject alone FOLDER COUNT`: the campaign in this process.
 //! `strait-queue-subject submit ADDRESS FOLDER COUNT LEASE_MS`: the same for workers of a queue.
 //! `strait-queue-subject work ADDRESS DEADLY`: such a worker; it aborts at the index DEADLY.
+//! `strait-queue-subject greet ADDRESS`: opens the queue and leaves.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -20,6 +21,8 @@ use strait_queue::{
 const SEED: u64 = 3;
 /// Indices in an item.
 const ITEM: u64 = 10;
+/// How long the server may be away.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// How long a program takes.
 const NAP: Duration = Duration::from_millis(1);
 
@@ -33,6 +36,7 @@ fn main() -> ExitCode {
             submit(address, Path::new(folder), number(count), Duration::from_millis(number(lease)))
         }
         ["work", address, deadly] => serve(address, number(deadly)),
+        ["greet", address] => link(address, Duration::from_secs(5)).map(drop),
         _ => return ExitCode::from(2),
     };
     match done {
@@ -75,11 +79,11 @@ fn alone(folder: &Path, count: u64) -> Result<(), Error> {
 }
 
 fn submit(address: &str, folder: &Path, count: u64, lease: Duration) -> Result<(), Error> {
-    let link = link(address)?;
+    let link = link(address, PATIENCE)?;
     let mut store = Store::open(folder)?;
     let id = begin(&mut store)?;
     let lanes = lanes();
-    let job = Job::new(link.fresh_name(), "naps", lease, lanes.clone(), json!({}));
+    let job = Job::new(link.fresh_name(), "naps", lease, lanes.clone(), &json!({}))?;
     let mut found = |_: &_, _: &_| {};
     let mut ledger = Ledger::new(&mut store, id, &lanes, &mut found);
     let mut submission = Submission {
@@ -98,7 +102,7 @@ fn submit(address: &str, folder: &Path, count: u64, lease: Duration) -> Result<(
 }
 
 fn serve(address: &str, deadly: u64) -> Result<(), Error> {
-    let link = link(address)?;
+    let link = link(address, PATIENCE)?;
     loop {
         let (jobs, _) = link.jobs()?;
         for job in jobs {
@@ -111,13 +115,13 @@ fn serve(address: &str, deadly: u64) -> Result<(), Error> {
     }
 }
 
-fn link(address: &str) -> Result<Link, Error> {
+fn link(address: &str, patience: Duration) -> Result<Link, Error> {
     let address: Address = address.parse().map_err(|why| Error::Unreachable {
         address: address.to_owned(),
         why,
         next: "write an address",
     })?;
-    Link::open(&address, &Credentials::default(), Duration::from_secs(60))
+    Link::open(&address, &Credentials::find(None)?, patience)
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is what the test is about")]
