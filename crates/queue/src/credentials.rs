@@ -10,8 +10,8 @@ use serde::Deserialize;
 
 use crate::error::Error;
 
-/// What is known about us.
-#[derive(Clone, Debug, Default, Deserialize)]
+/// What is known about us. It has secrets, so nothing of it can be shown.
+#[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Credentials {
     creds: Option<PathBuf>,
@@ -79,15 +79,40 @@ impl Credentials {
         } else if let Some(user) = &self.user {
             let password = self.password.clone().unwrap_or_default();
             options = options.user_and_password(user.clone(), password);
+        } else if self.password.is_some() {
+            return Err(alone("NATS_PASSWORD", "NATS_USER"));
         }
         if let Some(ca) = &self.ca {
+            pem(ca, "the certificates of NATS_CA", "CERTIFICATE")?;
             options = options.add_root_certificates(ca.clone()).require_tls(true);
         }
-        if let (Some(cert), Some(key)) = (&self.cert, &self.key) {
-            options = options.add_client_certificate(cert.clone(), key.clone()).require_tls(true);
+        match (&self.cert, &self.key) {
+            (Some(cert), Some(key)) => {
+                pem(cert, "the certificate of NATS_CERT", "CERTIFICATE")?;
+                pem(key, "the key of NATS_KEY", "PRIVATE KEY")?;
+                options = options.add_client_certificate(cert.clone(), key.clone());
+                options = options.require_tls(true);
+            }
+            (Some(_), None) => return Err(alone("NATS_CERT", "NATS_KEY")),
+            (None, Some(_)) => return Err(alone("NATS_KEY", "NATS_CERT")),
+            (None, None) => {}
         }
         Ok(options)
     }
+}
+
+fn alone(there: &str, missing: &str) -> Error {
+    Error::Credentials { what: format!("{there} is set and {missing} is not") }
+}
+
+/// Looks into a file before the client does, whose words do not say which file it was.
+fn pem(path: &Path, what: &str, word: &str) -> Result<(), Error> {
+    let text = read(path, what)?;
+    if text.lines().any(|line| line.starts_with("-----BEGIN") && line.contains(word)) {
+        return Ok(());
+    }
+    let what = format!("{} holds no {} in PEM form", path.display(), word.to_lowercase());
+    Err(Error::Credentials { what })
 }
 
 fn read(path: &Path, what: &str) -> Result<String, Error> {

@@ -66,13 +66,9 @@ impl Link {
             match runtime.block_on(options.connect(address.servers.clone())) {
                 Ok(client) => break client,
                 Err(error) => {
-                    let kind = error.kind();
-                    let is_away = matches!(
-                        kind,
-                        ConnectErrorKind::Io | ConnectErrorKind::TimedOut | ConnectErrorKind::Dns
-                    );
-                    if !is_away || begun.elapsed() >= patience {
-                        return Err(unreachable_queue(address, kind, &error));
+                    let why = Why::of(error.kind(), &error.to_string());
+                    if why != Why::Away || begun.elapsed() >= patience {
+                        return Err(unreachable_queue(address, why, &error));
                     }
                     std::thread::sleep(PAUSE);
                 }
@@ -237,13 +233,53 @@ impl Hub {
     }
 }
 
-fn unreachable_queue(address: &Address, kind: ConnectErrorKind, error: &dyn Display) -> Error {
-    let next = match kind {
-        ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
-            "name a creds file with --creds or NATS_CREDS, or a context with NATS_CONTEXT"
+/// Why there is no connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Why {
+    /// Nobody answers; that may change.
+    Away,
+    /// The server does not take us.
+    Unknown,
+    /// We do not trust the server's certificate.
+    Untrusted,
+    /// The server does not take our certificate, or wants one.
+    Uncertified,
+    /// What answers speaks no TLS.
+    Plain,
+    /// What answers is no server of NATS.
+    Other,
+}
+
+impl Why {
+    /// The client takes much for a fault of the network, so its words decide as well.
+    fn of(kind: ConnectErrorKind, said: &str) -> Why {
+        match kind {
+            ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
+                Why::Unknown
+            }
+            _ if said.contains("fatal alert") => Why::Uncertified,
+            _ if said.contains("corrupt message") => Why::Plain,
+            _ if said.contains("certificate") => Why::Untrusted,
+            ConnectErrorKind::Tls => Why::Untrusted,
+            ConnectErrorKind::Io | ConnectErrorKind::TimedOut | ConnectErrorKind::Dns => Why::Away,
+            _ => Why::Other,
         }
-        ConnectErrorKind::Tls => "see NATS_CA, NATS_CERT and NATS_KEY",
-        _ => "is nats-server running there, and is the port right?",
+    }
+}
+
+fn unreachable_queue(address: &Address, why: Why, error: &dyn Display) -> Error {
+    let next = match why {
+        Why::Unknown => {
+            "name a creds file with --creds or NATS_CREDS, or see NATS_NKEY, NATS_USER, NATS_TOKEN \
+             and NATS_CONTEXT"
+        }
+        Why::Untrusted => "name the authority that signed the server's certificate with NATS_CA",
+        Why::Uncertified => {
+            "the server wants a certificate of an authority that it knows: name yours with \
+             NATS_CERT and NATS_KEY"
+        }
+        Why::Plain => "does the server use TLS there? without it, write nats:// and no NATS_CA",
+        Why::Away | Why::Other => "is nats-server running there, and is the port right?",
     };
     Error::Unreachable { address: address.to_string(), why: error.to_string(), next }
 }

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+/// The file in its folder.
+const CONFIGURATION: &str = "server.conf";
+
 /// A server that can be killed and started again with what it had.
 pub struct Server {
     program: PathBuf,
@@ -34,8 +37,14 @@ fn program() -> Option<PathBuf> {
 impl Server {
     /// Starts one that listens at this address, if there is one.
     pub fn start(host: &str) -> Option<Server> {
+        Server::configured(host, "")
+    }
+
+    /// Starts one with more in its configuration.
+    pub fn configured(host: &str, configuration: &str) -> Option<Server> {
         let program = program()?;
         let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join(CONFIGURATION), configuration).expect("written");
         let listener = TcpListener::bind((host, 0)).expect("a free port");
         let port = listener.local_addr().expect("an address").port();
         drop(listener);
@@ -78,6 +87,7 @@ impl Drop for Server {
 fn spawn(program: &Path, folder: &Path, host: &str, port: u16) -> Child {
     let mut command = Command::new(program);
     command.args(["-js", "-a", host, "-p", &port.to_string(), "-sd"]).arg(folder);
+    command.arg("-c").arg(folder.join(CONFIGURATION));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().expect("nats-server starts")
 }
