@@ -63,7 +63,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     fn check(&self, write: bool, place: &'static Location<'static>) {
         let fresh = || Fresh { kind: "UnsafeCell", open: 0, value: 0 };
         let races = with(|world| {
-            world.features.want(Feature::Clocks);
+            world.want(Feature::Clocks);
             let (cell, _) = self.slot.find(world, fresh, place);
             let thread = world.current;
             let rival = world.clocks.touch(thread, cell, write, place)?;

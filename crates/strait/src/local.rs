@@ -62,10 +62,18 @@ impl<T: 'static> LocalKey<T> {
     }
 }
 
-impl<T: Copy + 'static> LocalKey<std::cell::Cell<T>> {
-    /// The current thread's value.
-    pub fn get(&'static self) -> T {
-        self.with(std::cell::Cell::get)
+impl<T: 'static> LocalKey<std::cell::Cell<T>> {
+    /// Sets the current thread's value and gives the old one.
+    pub fn replace(&'static self, value: T) -> T {
+        self.with(|cell| cell.replace(value))
+    }
+
+    /// Takes the current thread's value and leaves the default.
+    pub fn take(&'static self) -> T
+    where
+        T: Default,
+    {
+        self.with(std::cell::Cell::take)
     }
 
     /// Sets the current thread's value.
@@ -74,7 +82,32 @@ impl<T: Copy + 'static> LocalKey<std::cell::Cell<T>> {
     }
 }
 
+impl<T: Copy + 'static> LocalKey<std::cell::Cell<T>> {
+    /// The current thread's value.
+    pub fn get(&'static self) -> T {
+        self.with(std::cell::Cell::get)
+    }
+}
+
 impl<T: 'static> LocalKey<std::cell::RefCell<T>> {
+    /// Sets the current thread's value and gives the old one.
+    pub fn replace(&'static self, value: T) -> T {
+        self.with(|cell| cell.replace(value))
+    }
+
+    /// Takes the current thread's value and leaves the default.
+    pub fn take(&'static self) -> T
+    where
+        T: Default,
+    {
+        self.with(std::cell::RefCell::take)
+    }
+
+    /// Sets the current thread's value.
+    pub fn set(&'static self, value: T) {
+        self.replace(value);
+    }
+
     /// Accesses the current thread's value.
     pub fn with_borrow<R>(&'static self, access: impl FnOnce(&T) -> R) -> R {
         self.with(|cell| access(&cell.borrow()))

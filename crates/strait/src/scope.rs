@@ -75,6 +75,23 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
+        match self.spawn_by(thread::Builder::new(), code, Location::caller()) {
+            Ok(handle) => handle,
+            // As std does.
+            Err(error) => panic!("failed to spawn thread: {error}"),
+        }
+    }
+
+    pub(crate) fn spawn_by<F, T>(
+        &'scope self,
+        builder: thread::Builder,
+        code: F,
+        place: &'static Location<'static>,
+    ) -> std::io::Result<ScopedJoinHandle<'scope, T>>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
         let packet = Arc::new(Packet {
             result: Mutex::new(None),
             done: Condvar::new(),
@@ -97,10 +114,10 @@ impl<'scope> Scope<'scope, '_> {
         // that the code borrows can end. When an execution under test is torn down, the stacks of
         // younger threads are unwound before those of older ones, or stay as they are for good.
         let job: Box<dyn FnOnce() + Send + 'static> = unsafe { std::mem::transmute(job) };
-        let handle = thread::spawn_boxed(job, Location::caller());
+        let handle = thread::spawn_boxed(builder, job, place)?;
         let thread = handle.thread().clone();
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
-        ScopedJoinHandle { packet, thread, scope: PhantomData }
+        Ok(ScopedJoinHandle { packet, thread, scope: PhantomData })
     }
 }
 
@@ -121,6 +138,15 @@ impl<T> ScopedJoinHandle<'_, T> {
                 crate::rt::lock::gone();
             }
             result = self.packet.done.wait(result).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Is the thread over?
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        match self.thread.number() {
+            Some(number) => crate::rt::thread::is_finished(number, Location::caller()),
+            None => self.packet.result.lock().unwrap_or_else(PoisonError::into_inner).is_some(),
         }
     }
 

@@ -83,14 +83,15 @@ where
 
 /// Starts a thread whose code is in a box already.
 pub(crate) fn spawn_boxed(
+    builder: Builder,
     code: Box<dyn FnOnce() + Send>,
     place: &'static Location<'static>,
-) -> JoinHandle<()> {
+) -> std::io::Result<JoinHandle<()>> {
     if under_test() {
-        return spawn_model(code, None, place);
+        return Ok(spawn_model(code, builder.name, place));
     }
     let (code, mailbox) = with_mailbox(code);
-    JoinHandle::real(real::spawn(code), mailbox)
+    builder.real().spawn(code).map(|handle| JoinHandle::real(handle, mailbox))
 }
 
 pub(crate) fn spawn_model<F, T>(
@@ -340,6 +341,20 @@ impl Builder {
         }
         let (code, mailbox) = with_mailbox(code);
         self.real().spawn(code).map(|handle| JoinHandle::real(handle, mailbox))
+    }
+
+    /// Starts a thread that may borrow what lives longer than the scope.
+    #[track_caller]
+    pub fn spawn_scoped<'scope, F, T>(
+        self,
+        scope: &'scope Scope<'scope, '_>,
+        code: F,
+    ) -> std::io::Result<ScopedJoinHandle<'scope, T>>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        scope.spawn_by(self, code, Location::caller())
     }
 
     fn real(self) -> real::Builder {

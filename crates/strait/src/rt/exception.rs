@@ -175,7 +175,7 @@ impl World {
 /// Throws an exception to a thread and waits until it has taken it.
 pub(crate) fn throw_to(target: u32, payload: Box<dyn Any + Send>, place: Place) {
     drain(None, place);
-    with(|world| world.features.want(Feature::Exceptions));
+    with(|world| world.want(Feature::Exceptions));
     let me = with(|world| world.current).unwrap_or(0);
     if me == target {
         with(World::begin_unwinding);

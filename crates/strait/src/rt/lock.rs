@@ -100,6 +100,19 @@ pub(crate) fn release(
     give_back(object, was_unwinding);
 }
 
+/// Shares a lock that the current thread has alone.
+#[inline(always)]
+pub(crate) fn downgrade(slot: &Slot, place: Place) {
+    let object = drain_and_find(slot, RWLOCK, place);
+    point_at(writes(object), "downgrade", place);
+    with(|world| {
+        world.clocks.release(world.current, object);
+        let lock = world.object(object);
+        lock.open = SHARED;
+        lock.value += 1;
+    });
+}
+
 fn give_back(object: u32, was_unwinding: bool) {
     let poison = !was_unwinding && is_unwinding();
     with(|world| {

@@ -98,7 +98,7 @@ pub(crate) fn select(
     let meets = cases.iter().any(|case| case.channel.rendezvous());
     with(|world| {
         if meets {
-            world.features.want(Feature::Selects);
+            world.want(Feature::Selects);
         }
     });
     let ways = if patience == Patience::Limited { Ways::CasesOrTimeout } else { Ways::Cases };

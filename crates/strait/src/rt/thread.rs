@@ -68,7 +68,7 @@ fn leave_join(number: u32) {
 /// Is a thread over? Whether it is depends on a step at its end, which threads make only when
 /// somebody asks.
 pub(crate) fn is_finished(number: u32, place: Place) -> bool {
-    with(|world| world.features.want(Feature::Exits));
+    with(|world| world.want(Feature::Exits));
     let object = done(number, place);
     point(Op::read(object, "is_finished", place));
     with(|world| world.object(object).open & DONE != 0).unwrap_or(false)

@@ -72,7 +72,8 @@ pub(crate) struct World {
     /// down, or an exception raised instead?
     pub(crate) stops: bool,
     pub(crate) steps: usize,
-    /// Has a fault ended the execution, so that nobody makes a step any more?
+    /// Has the execution ended early, by a fault or because it lacks something, so that nobody makes a
+    /// step any more?
     pub(crate) over: bool,
     /// How many threads are neither over nor phantoms.
     pub(crate) alive: u32,
@@ -335,6 +336,13 @@ impl World {
             }
             self.me().joiners.clear();
         }
+    }
+
+    /// Somebody needs a feature. If it is off, the search begins anew, so this execution need not go
+    /// on: perhaps it would do so for ever, because of what it lacks.
+    pub(crate) fn want(&mut self, feature: Feature) {
+        self.features.want(feature);
+        self.over |= self.features.lacks() && !self.aborting;
     }
 
     /// Has the search to begin anew, because something turned out to be needed that was not there?

@@ -65,7 +65,7 @@ fn drop_watched<T: ?Sized>(real: real::Arc<T>) {
     let before = steps();
     drop(real);
     if steps() != before {
-        with(|world| world.features.want(Feature::Arcs));
+        with(|world| world.want(Feature::Arcs));
     }
 }
 
@@ -122,7 +122,7 @@ impl Shared {
 
     /// The program asks about other pointers to the same value.
     fn asks(self, changes: bool, label: &'static str, place: Place) {
-        with(|world| world.features.want(Feature::Arcs));
+        with(|world| world.want(Feature::Arcs));
         self.step(changes, label, place);
     }
 
@@ -177,6 +177,41 @@ impl<T> Arc<T> {
         Arc { counted, real: Watched::new(real::Arc::new(value)) }
     }
 
+    /// A pointer to a new value that knows how to find itself.
+    #[track_caller]
+    pub fn new_cyclic(make: impl FnOnce(&Weak<T>) -> T) -> Self {
+        let place = Location::caller();
+        let shared = Shared::new(place);
+        let make = |weak: &real::Weak<T>| make(&Weak { shared, real: weak.clone() });
+        let real = real::Arc::new_cyclic(make);
+        Arc { counted: Counted::new(shared, place), real: Watched::new(real) }
+    }
+
+    /// The value, if this is the only pointer to it; otherwise a copy.
+    #[track_caller]
+    pub fn unwrap_or_clone(this: Self) -> T
+    where
+        T: Clone,
+    {
+        Arc::try_unwrap(this).unwrap_or_else(|this| (*this).clone())
+    }
+
+    /// The value to be changed, of which this becomes the only owner by copying it if need be.
+    #[track_caller]
+    pub fn make_mut(this: &mut Self) -> &mut T
+    where
+        T: Clone,
+    {
+        this.counted.shared.asks(true, "make_mut", Location::caller());
+        if this.real.0.as_mut().is_none_or(|real| real::Arc::get_mut(real).is_none()) {
+            *this = Arc::new((**this).clone());
+        }
+        match this.real.0.as_mut().and_then(real::Arc::get_mut) {
+            Some(value) => value,
+            None => unreachable!("nobody else has the new pointer"),
+        }
+    }
+
     /// The value, if this is the only pointer to it.
     #[track_caller]
     pub fn try_unwrap(this: Self) -> Result<T, Self> {
@@ -203,6 +238,25 @@ impl<T> Arc<T> {
 }
 
 impl<T: ?Sized> Arc<T> {
+    /// The same for a pointer of `std`, which can be one to an unsized value.
+    #[track_caller]
+    pub fn from_std(real: real::Arc<T>) -> Self {
+        let place = Location::caller();
+        Arc { counted: Counted::new(Shared::new(place), place), real: Watched::new(real) }
+    }
+
+    /// Where the value is.
+    pub fn as_ptr(this: &Self) -> *const T {
+        real::Arc::as_ptr(this.real.get())
+    }
+
+    /// How many pointers there are that do not keep the value.
+    #[track_caller]
+    pub fn weak_count(this: &Self) -> usize {
+        this.counted.shared.asks(false, "weak_count", Location::caller());
+        real::Arc::weak_count(this.real.get())
+    }
+
     /// The value, if this is the only pointer to it.
     #[track_caller]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
@@ -243,6 +297,18 @@ impl<T: ?Sized> Weak<T> {
         self.shared.asks(true, "upgrade", place);
         let real = self.real.upgrade()?;
         Some(Arc { counted: Counted::new(self.shared, place), real: Watched::new(real) })
+    }
+
+    /// How many pointers keep the value.
+    #[track_caller]
+    pub fn strong_count(&self) -> usize {
+        self.shared.asks(false, "strong_count", Location::caller());
+        self.real.strong_count()
+    }
+
+    /// Do both point to the same value?
+    pub fn ptr_eq(&self, other: &Self) -> bool {
+        self.real.ptr_eq(&other.real)
     }
 }
 
@@ -291,12 +357,71 @@ impl<T: ?Sized> AsRef<T> for Arc<T> {
 }
 
 impl<T> From<T> for Arc<T> {
+    #[track_caller]
     fn from(value: T) -> Self {
         Arc::new(value)
     }
 }
 
+impl<T: ?Sized> std::borrow::Borrow<T> for Arc<T> {
+    fn borrow(&self) -> &T {
+        self
+    }
+}
+
+macro_rules! from_parts {
+    ($(($($generic:ident)?) $parts:ty => $whole:ty;)*) => {$(
+        impl$(<$generic>)? From<$parts> for Arc<$whole> {
+            #[track_caller]
+            fn from(parts: $parts) -> Self {
+                Arc::from_std(parts.into())
+            }
+        }
+    )*};
+}
+
+from_parts! {
+    () &str => str;
+    () String => str;
+    (T) Vec<T> => [T];
+    (T) Box<[T]> => [T];
+}
+
+impl<T> FromIterator<T> for Arc<[T]> {
+    #[track_caller]
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        Arc::from_std(values.into_iter().collect())
+    }
+}
+
+impl<T: ?Sized + PartialEq> PartialEq for Arc<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: ?Sized + Eq> Eq for Arc<T> {}
+
+impl<T: ?Sized + PartialOrd> PartialOrd for Arc<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        (**self).partial_cmp(&**other)
+    }
+}
+
+impl<T: ?Sized + Ord> Ord for Arc<T> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (**self).cmp(&**other)
+    }
+}
+
+impl<T: ?Sized + std::hash::Hash> std::hash::Hash for Arc<T> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}
+
 impl<T: Default> Default for Arc<T> {
+    #[track_caller]
     fn default() -> Self {
         Arc::new(T::default())
     }

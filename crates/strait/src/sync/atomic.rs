@@ -5,7 +5,7 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::atomic as real;
 
-pub use std::sync::atomic::Ordering;
+pub use std::sync::atomic::{Ordering, compiler_fence};
 
 use crate::rt::atomic as model;
 use crate::rt::current::under_test;
@@ -308,6 +308,22 @@ atomic_integer!(@fetch AtomicBool, bool, {
     fetch_nand: "Logical nand." => |old, other| !(old & other),
 });
 
+impl AtomicBool {
+    /// Logical not. Gives the old value.
+    #[inline]
+    #[track_caller]
+    pub fn fetch_not(&self, order: Ordering) -> bool {
+        self.fetch_xor(true, order)
+    }
+}
+
+impl From<bool> for AtomicBool {
+    #[track_caller]
+    fn from(value: bool) -> Self {
+        Self::new(value)
+    }
+}
+
 impl Default for AtomicBool {
     #[track_caller]
     fn default() -> Self {
@@ -322,6 +338,13 @@ atomic_type!(
     |value: *mut T| value.expose_provenance() as u64,
     |word: u64| std::ptr::with_exposed_provenance_mut(word as usize)
 );
+
+impl<T> From<*mut T> for AtomicPtr<T> {
+    #[track_caller]
+    fn from(pointer: *mut T) -> Self {
+        Self::new(pointer)
+    }
+}
 
 impl<T> Default for AtomicPtr<T> {
     #[track_caller]

@@ -66,6 +66,14 @@ impl Happens {
         .unwrap_or(false)
     }
 
+    /// Waits until it has happened.
+    fn wait(&self, kind: &'static str, done: bool, place: Place) {
+        drain(None, place);
+        let object = self.find(kind, done, place);
+        point(Op::gated_read(object, DONE, "wait", place));
+        with(|world| world.clocks.acquire(world.current, object));
+    }
+
     /// Performs the initialisation unless it has happened; waits while another thread does.
     fn perform<E>(
         &self,
@@ -159,6 +167,25 @@ impl<T> OnceLock<T> {
         }
     }
 
+    /// Waits until there is a value.
+    #[track_caller]
+    pub fn wait(&self) -> &T {
+        if !under_test() {
+            return self.real.wait();
+        }
+        self.happens.wait("OnceLock", self.real.get().is_some(), Location::caller());
+        match self.real.get() {
+            Some(value) => value,
+            None => crate::rt::lock::gone(),
+        }
+    }
+
+    /// Takes the value away, which nobody else can access.
+    #[track_caller]
+    pub fn take(&mut self) -> Option<T> {
+        std::mem::take(self).into_inner()
+    }
+
     /// The value, which nobody else can access.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.real.get_mut()
@@ -176,6 +203,31 @@ impl<T> Default for OnceLock<T> {
         OnceLock::new()
     }
 }
+
+impl<T> From<T> for OnceLock<T> {
+    #[track_caller]
+    fn from(value: T) -> Self {
+        let cell = OnceLock::new();
+        let _ = cell.set(value);
+        cell
+    }
+}
+
+impl<T: Clone> Clone for OnceLock<T> {
+    #[track_caller]
+    fn clone(&self) -> Self {
+        self.get().cloned().map_or_else(OnceLock::new, OnceLock::from)
+    }
+}
+
+impl<T: PartialEq> PartialEq for OnceLock<T> {
+    #[track_caller]
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl<T: Eq> Eq for OnceLock<T> {}
 
 impl<T: fmt::Debug> fmt::Debug for OnceLock<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -223,9 +275,29 @@ impl<T, F: FnOnce() -> T> Deref for LazyLock<T, F> {
     }
 }
 
+impl<T: Default> Default for LazyLock<T> {
+    #[track_caller]
+    fn default() -> Self {
+        LazyLock::new(T::default)
+    }
+}
+
 impl<T: fmt::Debug, F> fmt::Debug for LazyLock<T, F> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.cell, formatter)
+    }
+}
+
+/// How a [`Once`] was found.
+#[derive(Debug)]
+pub struct OnceState {
+    poisoned: bool,
+}
+
+impl OnceState {
+    /// Has an earlier action panicked?
+    pub fn is_poisoned(&self) -> bool {
+        self.poisoned
     }
 }
 
@@ -255,6 +327,16 @@ impl Once {
                 panic!("Once instance has previously been poisoned");
             }
             action();
+            self.poisoned.store(false, real::atomic::Ordering::Relaxed);
+        });
+    }
+
+    /// Performs the action unless one was performed already and did not panic.
+    #[track_caller]
+    pub fn call_once_force(&self, action: impl FnOnce(&OnceState)) {
+        self.cell.get_or_init(|| {
+            let poisoned = self.poisoned.swap(true, real::atomic::Ordering::Relaxed);
+            action(&OnceState { poisoned });
             self.poisoned.store(false, real::atomic::Ordering::Relaxed);
         });
     }

@@ -31,6 +31,7 @@ pub struct RwLockWriteGuard<'l, T: ?Sized> {
 }
 
 /// What a guard has to give back to the model.
+#[derive(Clone, Copy)]
 struct Held<'l> {
     slot: &'l Slot,
     place: &'static Location<'static>,
@@ -153,6 +154,15 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
+    /// Forgets that a writer has panicked while it held the lock.
+    #[track_caller]
+    pub fn clear_poison(&self) {
+        self.real.clear_poison();
+        if under_test() {
+            lock::clear_poison(&self.slot, Location::caller());
+        }
+    }
+
     /// What the lock protects; nobody else can have it.
     #[track_caller]
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
@@ -162,6 +172,20 @@ impl<T: ?Sized> RwLock<T> {
 
     pub(crate) fn slot(&self) -> &Slot {
         &self.slot
+    }
+}
+
+impl<'l, T: ?Sized> RwLockWriteGuard<'l, T> {
+    /// Lets readers in, as one of them; no writer comes between.
+    #[track_caller]
+    pub fn downgrade(mut guard: Self) -> RwLockReadGuard<'l, T> {
+        if guard.held.modelled && under_test() {
+            lock::downgrade(guard.held.slot, Location::caller());
+        }
+        let real = guard.real.take().map(real::RwLockWriteGuard::downgrade);
+        let held = guard.held;
+        std::mem::forget(guard);
+        RwLockReadGuard { real, held }
     }
 }
 
@@ -221,6 +245,25 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockReadGuard<'_, T> {
 impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockWriteGuard<'_, T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&**self, formatter)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for RwLockReadGuard<'_, T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&**self, formatter)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for RwLockWriteGuard<'_, T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&**self, formatter)
+    }
+}
+
+impl<T> From<T> for RwLock<T> {
+    #[track_caller]
+    fn from(value: T) -> Self {
+        RwLock::new(value)
     }
 }
 

@@ -6,6 +6,7 @@ mod bugs;
 mod channels;
 mod counts;
 mod exceptions;
+mod imports;
 mod litmus;
 mod primitives;
 mod stm;
