@@ -12,13 +12,12 @@ pub use crossbeam_channel::{
     TrySelectError, TrySendError,
 };
 
-pub use self::iter::{IntoIter, Iter, TryIter};
 pub use self::select::{Select, SelectedOperation};
 use crate::rt::channel::{Core, Nothing};
 use crate::rt::current::under_test;
 pub use crate::select;
+use crate::sides::{Side, receiver_side, sender_side, trying_sender_side};
 
-mod iter;
 mod select;
 
 /// The sending side of a channel.
@@ -26,11 +25,6 @@ pub struct Sender<T>(Side<real::Sender<T>, T>);
 
 /// The receiving side of a channel.
 pub struct Receiver<T>(Side<real::Receiver<T>, T>);
-
-enum Side<R, T> {
-    Real(R),
-    Model(Arc<Core<T>>),
-}
 
 /// A channel without a limit.
 #[track_caller]
@@ -86,32 +80,9 @@ fn modelled<T>(capacity: Option<usize>) -> (Sender<T>, Receiver<T>) {
     (Sender(Side::Model(core.clone())), Receiver(Side::Model(core)))
 }
 
-impl<T> Sender<T> {
-    /// Sends, waiting for room or a partner. Gives the message back if no receiver is left.
-    #[inline(always)]
-    #[track_caller]
-    pub fn send(&self, message: T) -> Result<(), SendError<T>> {
-        match &self.0 {
-            Side::Real(sender) => sender.send(message),
-            Side::Model(core) => core.send(message, Location::caller()).map_err(SendError),
-        }
-    }
-
-    /// Sends if that is possible at once.
-    #[inline(always)]
-    #[track_caller]
-    pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
-        match &self.0 {
-            Side::Real(sender) => sender.try_send(message),
-            Side::Model(core) => {
-                core.try_send(message, Location::caller()).map_err(|(message, why)| match why {
-                    Nothing::Empty => TrySendError::Full(message),
-                    Nothing::Disconnected => TrySendError::Disconnected(message),
-                })
-            }
-        }
-    }
-}
+sender_side!(Sender);
+trying_sender_side!(Sender);
+receiver_side!(Receiver);
 
 impl<T> Sender<T> {
     /// Sends, or gives up when the time is over. Under test both may happen.
@@ -127,56 +98,6 @@ impl<T> Sender<T> {
                 })
             }
         }
-    }
-}
-
-impl<T> Receiver<T> {
-    /// Receives, waiting for a message. Fails if none can come any more.
-    #[inline(always)]
-    #[track_caller]
-    pub fn recv(&self) -> Result<T, RecvError> {
-        match &self.0 {
-            Side::Real(receiver) => receiver.recv(),
-            Side::Model(core) => core.receive(Location::caller()).ok_or(RecvError),
-        }
-    }
-
-    /// Receives if a message is there.
-    #[inline(always)]
-    #[track_caller]
-    pub fn try_recv(&self) -> Result<T, TryRecvError> {
-        match &self.0 {
-            Side::Real(receiver) => receiver.try_recv(),
-            Side::Model(core) => core.try_receive(Location::caller()).map_err(|why| match why {
-                Nothing::Empty => TryRecvError::Empty,
-                Nothing::Disconnected => TryRecvError::Disconnected,
-            }),
-        }
-    }
-
-    /// Receives, or gives up when the time is over. Under test both may happen.
-    #[inline(always)]
-    #[track_caller]
-    pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        match &self.0 {
-            Side::Real(receiver) => receiver.recv_timeout(timeout),
-            Side::Model(core) => {
-                core.receive_timeout(Location::caller()).map_err(|why| match why {
-                    Nothing::Empty => RecvTimeoutError::Timeout,
-                    Nothing::Disconnected => RecvTimeoutError::Disconnected,
-                })
-            }
-        }
-    }
-
-    /// Receives until no message can come any more.
-    pub fn iter(&self) -> Iter<'_, T> {
-        Iter(self)
-    }
-
-    /// Receives what is there, until nothing is.
-    pub fn try_iter(&self) -> TryIter<'_, T> {
-        TryIter(self)
     }
 }
 
@@ -232,18 +153,6 @@ macro_rules! looks {
 looks!(Sender);
 looks!(Receiver);
 
-impl<T> Clone for Sender<T> {
-    fn clone(&self) -> Self {
-        Sender(match &self.0 {
-            Side::Real(sender) => Side::Real(sender.clone()),
-            Side::Model(core) => {
-                core.clone_sender();
-                Side::Model(core.clone())
-            }
-        })
-    }
-}
-
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
         Receiver(match &self.0 {
@@ -253,42 +162,6 @@ impl<T> Clone for Receiver<T> {
                 Side::Model(core.clone())
             }
         })
-    }
-}
-
-impl<T> Drop for Sender<T> {
-    #[inline(always)]
-    #[track_caller]
-    fn drop(&mut self) {
-        if let Side::Model(core) = &self.0
-            && under_test()
-        {
-            core.drop_sender(Location::caller());
-        }
-    }
-}
-
-impl<T> Drop for Receiver<T> {
-    #[inline(always)]
-    #[track_caller]
-    fn drop(&mut self) {
-        if let Side::Model(core) = &self.0
-            && under_test()
-        {
-            core.drop_receiver(Location::caller());
-        }
-    }
-}
-
-impl<T> fmt::Debug for Sender<T> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Sender { .. }")
-    }
-}
-
-impl<T> fmt::Debug for Receiver<T> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Receiver { .. }")
     }
 }
 

@@ -24,6 +24,7 @@ mod report;
 mod rt;
 mod scope;
 mod script;
+mod sides;
 pub mod stm;
 pub mod sync;
 pub mod thread;
