@@ -5,6 +5,7 @@
 //! Each file below has one family of programs; what they share is here.
 
 mod messages;
+mod others;
 mod primitives;
 mod queues;
 mod transactions;
