@@ -51,9 +51,11 @@ pub fn parse(address: &str) -> anyhow::Result<Address> {
 pub fn tell(link: &Link, told: Told) -> String {
     match told {
         Told::NoWorkers => format!(
-            "nobody takes work; start `strait worker --queue {}` on machines that have time",
+            "nobody takes work: workers are busy with other campaigns, or there are none; start \
+             `strait worker --queue {}` on machines that have time",
             link.address()
         ),
+        Told::Refuses(why) => format!("the queue stores nothing: {why}; is there room?"),
         Told::ServerAway => "the queue does not answer; trying again".to_owned(),
     }
 }

@@ -20,8 +20,21 @@ pub enum Error {
         next: &'static str,
     },
     /// The server answers and does not do what it was asked.
-    #[error("the queue {address} fails: cannot {action}: {why}; check the server, then resume")]
+    #[error("the queue {address} fails: cannot {action}: {why}; check the server, then go on")]
     Server {
+        /// The queue.
+        address: String,
+        /// What was tried.
+        action: &'static str,
+        /// What the server says.
+        why: String,
+    },
+    /// There is no room for what was to be stored.
+    #[error(
+        "the server of the queue {address} has no room: cannot {action}: {why}; give it more \
+         (max_file_store in its configuration, or the limits of the account), then go on"
+    )]
+    Full {
         /// The queue.
         address: String,
         /// What was tried.

@@ -3,7 +3,7 @@
 //! here, for as long as it makes sense.
 
 use std::fmt::Display;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::{Context, kv, object_store, stream};
@@ -41,6 +41,7 @@ pub(crate) struct Hub {
     pub(crate) address: Arc<Address>,
     pub(crate) client: Client,
     pub(crate) jetstream: Context,
+    trouble: Arc<Mutex<Option<String>>>,
 }
 
 impl Link {
@@ -77,7 +78,8 @@ impl Link {
         let inside = runtime.enter();
         let jetstream = jetstream::new(client.clone());
         drop(inside);
-        let hub = Hub { address: Arc::new(address.clone()), client, jetstream };
+        let address = Arc::new(address.clone());
+        let hub = Hub { address, client, jetstream, trouble: Arc::default() };
         runtime.block_on(hub.furnish(patience.max(REQUEST * 2)))?;
         Ok(Link { runtime, hub })
     }
@@ -90,6 +92,11 @@ impl Link {
     /// The queue.
     pub fn address(&self) -> &Address {
         &self.hub.address
+    }
+
+    /// Why results of ours have not been taken for a while, if that is so.
+    pub fn trouble(&self) -> Option<String> {
+        self.hub.trouble().clone()
     }
 
     pub(crate) fn hub(&self) -> &Hub {
@@ -121,7 +128,16 @@ impl Hub {
     }
 
     pub(crate) fn failed(&self, action: &'static str, why: impl Display) -> Error {
-        Error::Server { address: self.address.to_string(), action, why: why.to_string() }
+        let (address, why) = (self.address.to_string(), why.to_string());
+        match is_full(&why) {
+            true => Error::Full { address, action, why },
+            false => Error::Server { address, action, why },
+        }
+    }
+
+    /// What keeps results here, if it lasts.
+    pub(crate) fn trouble(&self) -> MutexGuard<'_, Option<String>> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Asks again and again, for so long. A question that is never answered, such as for a list of what
@@ -130,16 +146,33 @@ impl Hub {
         &self,
         action: &'static str,
         patience: Duration,
+        attempt: impl FnMut() -> F,
+    ) -> Result<T, Error> {
+        self.insist_unless(&|| false, action, patience, attempt).await
+    }
+
+    /// The same, until somebody wants to stop.
+    pub(crate) async fn insist_unless<T, E: Display, F: Future<Output = Result<T, E>>>(
+        &self,
+        stop: &dyn Fn() -> bool,
+        action: &'static str,
+        patience: Duration,
         mut attempt: impl FnMut() -> F,
     ) -> Result<T, Error> {
         let begun = Instant::now();
         loop {
             let answer = tokio::time::timeout((patience / 2).max(REQUEST), attempt()).await;
-            let is_late = begun.elapsed() >= patience;
+            let is_late = begun.elapsed() >= patience || stop();
             match answer {
                 Ok(Ok(value)) => return Ok(value),
-                Ok(Err(error)) if is_late => return Err(self.failed(action, error)),
-                Ok(Err(_)) => tokio::time::sleep(PAUSE).await,
+                Ok(Err(error)) => {
+                    let why = error.to_string();
+                    // It does not become less by asking.
+                    if is_late || is_full(&why) {
+                        return Err(self.failed(action, why));
+                    }
+                    tokio::time::sleep(PAUSE).await;
+                }
                 Err(_) if is_late => return Err(self.failed(action, "no answer")),
                 Err(_) => {}
             }
@@ -155,9 +188,11 @@ impl Hub {
             retention: stream::RetentionPolicy::WorkQueue,
             ..Self::stream()
         };
+        // What the reader has is removed, so that a long campaign takes no more room than a short one.
         let results = stream::Config {
             name: address.results(),
             subjects: vec![address.results_of("*")],
+            retention: stream::RetentionPolicy::WorkQueue,
             ..Self::stream()
         };
         for config in [work, results, Self::bucket(&address.jobs()), Self::bucket(&address.notes())]
@@ -282,6 +317,13 @@ fn unreachable_queue(address: &Address, why: Why, error: &dyn Display) -> Error 
         Why::Away | Why::Other => "is nats-server running there, and is the port right?",
     };
     Error::Unreachable { address: address.to_string(), why: error.to_string(), next }
+}
+
+/// The server has no room left, whatever else it can do.
+fn is_full(why: &str) -> bool {
+    ["insufficient resources", "insufficient storage", "maximum bytes", "resource limits exceeded"]
+        .iter()
+        .any(|word| why.contains(word))
 }
 
 /// The first thing that is asked of JetStream has failed.

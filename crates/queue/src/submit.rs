@@ -40,12 +40,14 @@ const CLEARING: Duration = Duration::from_secs(10);
 const JOB: &str = "queue.json";
 
 /// What there is to say meanwhile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Told {
     /// No worker asks for work.
     NoWorkers,
     /// The server does not answer; it is asked again.
     ServerAway,
+    /// The server is there and stores nothing: why.
+    Refuses(String),
 }
 
 /// A queue that others work at.
@@ -159,12 +161,8 @@ impl Submission<'_> {
         };
         hub.insist("make a consumer", PATIENCE, make).await?;
         let results = hub.insist("read results", PATIENCE, || results_of(hub, &job.id)).await?;
-        let body = Bytes::from(serde_json::to_vec(job).unwrap_or_default());
-        let put = || async {
-            let jobs = hub.store(hub.address.jobs()).await?;
-            jobs.put(&job.id, body.clone()).await.map(drop).map_err(text)
-        };
-        hub.insist("announce the campaign", PATIENCE, put).await?;
+        let put = || put(hub, job);
+        hub.insist_unless(self.stop, "announce the campaign", PATIENCE, put).await?;
         Ok(results)
     }
 
@@ -186,7 +184,7 @@ impl Submission<'_> {
         }
         let (hub, job) = (self.link.hub(), &self.job.id);
         let publish = || publish(hub, job, items, suffix);
-        self.link.block(hub.insist("give out work", PATIENCE, publish))
+        self.link.block(hub.insist_unless(self.stop, "give out work", PATIENCE, publish))
     }
 
     /// Puts results into the store, then acknowledges them.
@@ -286,7 +284,11 @@ impl Submission<'_> {
             stream.consumer_info(&self.job.id).await.map_err(text)
         });
         let told = match info {
-            Ok(info) if info.num_ack_pending > 0 => return Ok(()),
+            // Workers are at it, or they are done and nothing is taken from them.
+            Ok(info) if info.num_ack_pending > 0 => match self.link.block(put(hub, self.job)) {
+                Ok(()) => return Ok(()),
+                Err(why) => Told::Refuses(why),
+            },
             Ok(info) if info.num_pending == 0 && flow.heard.elapsed() > self.job.lease() => {
                 flow.again += 1;
                 let items = flow.out.iter().map(|((lane, start), end)| Item {
@@ -364,6 +366,13 @@ fn executed(ledger: &Ledger<'_>, id: CampaignId, lanes: &[LaneName]) -> Result<V
 
 fn write(path: &Path, content: &[u8]) -> Result<(), Error> {
     fs::write(path, content).map_err(|why| Error::File { path: path.to_owned(), why })
+}
+
+/// Says to workers that there is this campaign.
+async fn put(hub: &Hub, job: &Job) -> Result<(), String> {
+    let body = Bytes::from(serde_json::to_vec(job).unwrap_or_default());
+    let jobs = hub.store(hub.address.jobs()).await?;
+    jobs.put(&job.id, body).await.map(drop).map_err(text)
 }
 
 async fn results_of(hub: &Hub, job: &str) -> Result<PullConsumer, String> {

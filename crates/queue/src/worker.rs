@@ -36,6 +36,8 @@ const LOOK: Duration = Duration::from_secs(1);
 const ON_THEIR_WAY: u32 = 8;
 /// How long results are offered to a server that is away, when we are to end.
 const FAREWELL: Duration = Duration::from_secs(10);
+/// Results that are not taken for so long are worth a word.
+const TROUBLE: Duration = Duration::from_secs(3);
 /// Whatever takes so many workers, and never lets one begin, is given up.
 const DELIVERIES: i64 = 25;
 
@@ -53,6 +55,8 @@ struct Shared {
     consumer: PullConsumer,
     notes: kv::Store,
     is_over: AtomicBool,
+    /// Others have waited for as long as a lease.
+    is_turn_over: AtomicBool,
     is_closing: AtomicBool,
     on_their_way: Arc<Semaphore>,
     known: Mutex<Known>,
@@ -85,6 +89,7 @@ impl Bench {
             consumer,
             notes,
             is_over: AtomicBool::new(false),
+            is_turn_over: AtomicBool::new(false),
             is_closing: AtomicBool::new(false),
             on_their_way: Arc::new(Semaphore::new(ON_THEIR_WAY as usize)),
             known: Mutex::default(),
@@ -126,17 +131,36 @@ impl Shared {
         known.told.extend(told.into_iter().flatten());
     }
 
-    /// Looks whether the campaign is over.
+    /// Looks whether the campaign is over, or whether it is the turn of another one.
     async fn look(&self) {
+        let begun = Instant::now();
         loop {
             tokio::time::sleep(LOOK).await;
             let Ok(jobs) = self.hub.store(self.hub.address.jobs()).await else { continue };
+            if begun.elapsed() > self.job.lease() && self.is_one_of_many(&jobs).await {
+                self.is_turn_over.store(true, Ordering::Relaxed);
+            }
             // A server that is away says nothing about the campaign.
             if let Ok(None) = jobs.get(&self.job.id).await {
                 self.is_over.store(true, Ordering::SeqCst);
                 return;
             }
         }
+    }
+
+    async fn is_one_of_many(&self, jobs: &kv::Store) -> bool {
+        let Ok(mut keys) = jobs.keys().await else { return false };
+        while let Some(key) = keys.next().await {
+            if key.is_ok_and(|key| key != self.job.id) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// No more items are wanted here.
+    fn is_done(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed) || self.is_turn_over.load(Ordering::Relaxed)
     }
 
     async fn ask(&self) -> Result<Option<Message>, String> {
@@ -232,11 +256,20 @@ impl Shared {
         &self,
         mut attempt: impl FnMut() -> F,
     ) -> Option<T> {
+        let begun = Instant::now();
         loop {
             match attempt().await {
-                Ok(value) => return Some(value),
+                Ok(value) => {
+                    self.hub.trouble().take();
+                    return Some(value);
+                }
                 Err(_) if self.is_closing.load(Ordering::SeqCst) => return None,
-                Err(_) => tokio::time::sleep(Duration::from_millis(250)).await,
+                Err(why) => {
+                    if begun.elapsed() > TROUBLE {
+                        *self.hub.trouble() = Some(why);
+                    }
+                    tokio::time::sleep(Duration::from_millis(250)).await;
+                }
             }
         }
     }
@@ -342,7 +375,7 @@ impl Taker {
 impl Source for Taker {
     fn take(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<Piece>, Error> {
         let begun = Instant::now();
-        while !stop() && !self.shared.is_over.load(Ordering::Relaxed) && begun.elapsed() < IDLE {
+        while !stop() && !self.shared.is_done() && begun.elapsed() < IDLE {
             let message = match self.link.block(self.shared.ask()) {
                 Ok(Some(message)) => message,
                 Ok(None) => continue,

@@ -141,6 +141,31 @@ fn what_kills_three_workers_is_found_and_the_rest_is_done() {
 }
 
 #[test]
+fn a_worker_serves_campaigns_in_turn() {
+    let Some(server) = Server::start(HERE) else { return };
+    let folders = [0, 1].map(|_| tempfile::tempdir().expect("a folder"));
+    let address = server.address("turns");
+    let mut campaigns = folders.each_ref().map(|folder| {
+        let folder = folder.path().display().to_string();
+        Worker(start(&["submit", &address, &folder, "8000", "300"]))
+    });
+    let _worker = Worker::start(&address, NOTHING);
+    let deadline = Instant::now() + Duration::from_secs(300);
+    let ended = loop {
+        let ended = |one: &mut Worker| one.0.try_wait().expect("ours").is_some();
+        if let Some(place) = campaigns.iter_mut().position(ended) {
+            break place;
+        }
+        assert!(Instant::now() < deadline, "no campaign ends");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    drop(campaigns);
+    let done = folders.each_ref().map(|folder| results(folder.path()).0.len());
+    assert_eq!(done[ended], 8000);
+    assert!(done[1 - ended] > 1000, "the other one had no turn: {done:?}");
+}
+
+#[test]
 fn a_campaign_that_was_killed_is_taken_up() {
     let Some(server) = Server::start(HERE) else { return };
     let (one, other) =

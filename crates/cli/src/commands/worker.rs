@@ -65,7 +65,8 @@ impl WorkerArgs {
         let mut lanes =
             Lanes::new(&launcher, Arc::clone(&stop)).with_flix_jar(self.flix_jar.clone());
         let counted = Arc::new(Counted::default());
-        let progress = Progress::of(ui, Box::new(Told(Arc::clone(&counted))), &stop);
+        let told = Told { counted: Arc::clone(&counted), link: link.clone() };
+        let progress = Progress::of(ui, Box::new(told), &stop);
         let mut shift = Shift {
             link: &link,
             name: &name,
@@ -242,7 +243,10 @@ impl Counted {
 }
 
 /// What the progress line says.
-struct Told(Arc<Counted>);
+struct Told {
+    counted: Arc<Counted>,
+    link: Link,
+}
 
 impl Telling for Told {
     fn place(&self) -> Option<(u64, u64)> {
@@ -250,9 +254,11 @@ impl Telling for Told {
     }
 
     fn line(&self, elapsed: Duration) -> String {
-        let all = self.0.programs() + self.0.go.runs();
+        let all = self.counted.programs() + self.counted.go.runs();
         let rate = (all as f64 / elapsed.as_secs_f64().max(1e-3)) as u64;
-        format!("{}, {} a second", self.0.told(), grouped(rate))
+        let trouble = self.link.trouble().map(|why| format!("; the queue takes no results: {why}"));
+        let trouble = trouble.unwrap_or_default();
+        format!("{}, {} a second{trouble}", self.counted.told(), grouped(rate))
     }
 }
 
