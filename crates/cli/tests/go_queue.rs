@@ -360,6 +360,77 @@ fn tests_that_kill_workers_are_findings_and_workers_that_cannot_leave_it_to_othe
 }
 
 #[test]
+fn merged_shares_of_tests_are_all_tests() {
+    if !has_go() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let module = folder.path().canonicalize().expect("there").join("module");
+    write(&module, MODULE);
+    let fuzz = ["go", "fuzz", "--runs", "24", "--seed", "5", "--json"];
+    let run = |more: &[&str]| told(&strait(&fuzz, &module).args(more).output().expect("it runs"));
+    let whole = run(&["--out", "../whole"]);
+    let shares = [0, 1, 2].map(|share| {
+        run(&["--shard", &format!("{share}/3"), "--out", &format!("../share-{share}")])
+    });
+    // Three tests, of which one has two subtests, are in three shares.
+    assert_eq!((shares.iter().map(|share| share.0).sum::<u64>(), whole.0), (5, 5));
+    let merge = ["merge", "../share-0", "../share-1", "../share-2", "--out", "../all", "--quiet"];
+    assert_eq!(strait(&merge, &module).status().expect("it runs").code(), Some(1));
+    let store = Store::open(folder.path().join("all")).expect("a store");
+    let merged: BTreeSet<String> = store.findings().map(|finding| finding.id.clone()).collect();
+    assert_eq!(merged, whole.2);
+}
+
+/// Two goroutines write to one variable.
+const RACY: &[(&str, &str)] = &[
+    ("go.mod", "module example.com/racy\n\ngo 1.24\n"),
+    (
+        "racy_test.go",
+        "package racy
+
+import \"testing\"
+
+func TestRacy(t *testing.T) {
+	total, done := 0, make(chan int)
+	for range 2 {
+		go func() { total++; done <- 1 }()
+	}
+	<-done
+	<-done
+}
+",
+    ),
+];
+
+#[test]
+fn workers_find_data_races() {
+    if !has_go() {
+        return;
+    }
+    // The race detector needs cgo, and that a compiler for C.
+    if Command::new("cc").arg("--version").output().is_err() {
+        assert!(std::env::var_os("CI").is_none(), "cc is missing");
+        eprintln!("SKIPPED --race: cc is missing");
+        return;
+    }
+    let Some(server) = Server::start("127.0.0.1") else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path().canonicalize().expect("there");
+    let module = root.join("module");
+    write(&module, RACY);
+    fs::create_dir(root.join("temporary")).expect("a folder");
+    let address = server.address("races");
+    let _worker = Running::worker(&address, &root, None);
+    let mut campaign = strait(&["go", "fuzz", "--race", "--runs", "8", "--seed", "5"], &module);
+    campaign.args(["--json", "--queue", &address, "--out", "../out"]);
+    let ended = campaign.output().expect("it runs");
+    let found = &document(&ended)["findings"];
+    assert_eq!((found[0]["kind"].as_str(), ended.status.code()), (Some("data-race"), Some(1)));
+    assert_eq!(found.as_array().map(Vec::len), Some(1), "{found}");
+}
+
+#[test]
 fn what_was_found_in_a_test_that_is_never_done_is_kept() {
     if !has_go() {
         return;

@@ -40,8 +40,13 @@ impl Shard {
     }
 
     /// Does the thing at this place of a list belong to the share? Things are dealt one by one.
-    pub fn deals(self, place: usize) -> bool {
-        place as u64 % self.count == self.index
+    pub fn deals(self, place: u64) -> bool {
+        place % self.count == self.index
+    }
+
+    /// How many of a list of so many things are dealt to the share.
+    pub fn dealt(self, count: u64) -> u64 {
+        count.saturating_sub(self.index).div_ceil(self.count)
     }
 
     /// How many of the first `count` indices belong to the share.
@@ -94,6 +99,13 @@ mod tests {
         for place in 0..50 {
             let owners = (0..7).filter(|index| Shard { index: *index, count: 7 }.deals(place));
             assert_eq!(owners.count(), 1);
+        }
+        for index in 0..7 {
+            let shard = Shard { index, count: 7 };
+            for count in 0..50 {
+                let dealt = (0..count).filter(|place| shard.deals(*place)).count();
+                assert_eq!(shard.dealt(count), dealt as u64, "{shard} of {count}");
+            }
         }
     }
 

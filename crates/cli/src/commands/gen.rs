@@ -16,6 +16,7 @@ use strait_generate::{
     Capabilities, Config, DEFAULT_SIZE, Explorer, Generated, Generator, Heuristic, Label, Mutant,
     Stats, Weights, mutant, operations,
 };
+use strait_queue::Shard;
 
 use crate::commands::gen_stats;
 use crate::interrupt;
@@ -40,6 +41,9 @@ pub struct GenArgs {
     /// This program only
     #[arg(long, value_name = "I")]
     index: Option<u64>,
+    /// Only share I of N of the programs, dealt one by one: 0/4 to 3/4
+    #[arg(long, value_name = "I/N", conflicts_with = "index")]
+    shard: Option<Shard>,
     /// Weights of paper 000, Table 2 [default: F]
     #[arg(long, value_name = "A..F", conflicts_with = "weights")]
     heuristic: Option<String>,
@@ -214,14 +218,16 @@ impl Plan<'_> {
         stop: &Arc<AtomicBool>,
         documents: &mut Vec<Value>,
     ) -> anyhow::Result<Tally> {
-        let all = self.indices.end - self.indices.start;
+        let shard = self.arguments.shard.unwrap_or_default();
+        let all = shard.dealt(self.indices.end - self.indices.start);
         let silent = self.arguments.stats && self.arguments.out.is_none();
         // Programs that run over the screen are progress enough.
         let progress = (silent || ui.json || self.arguments.out.is_some())
             .then(|| Progress::start(ui, Quantity { name: "programs", all: Some(all) }, stop));
         let started = Instant::now();
         let mut tally = Tally::default();
-        for index in self.indices.clone() {
+        // Programs of a share go into files or to the screen, so it is no matter that they lie apart.
+        for index in self.indices.clone().filter(|index| shard.deals(*index)) {
             if stop.load(Ordering::Relaxed) {
                 break;
             }
