@@ -28,6 +28,8 @@ const AHEAD: usize = 256;
 const WAIT: Duration = Duration::from_millis(200);
 /// How many results are read at once.
 const RESULTS: usize = 256;
+/// Results that got lost on their way to us come again after so long; what comes twice is known.
+const AGAIN: Duration = Duration::from_secs(5);
 /// How long the server may be away.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Nothing happens for so long: is anybody there?
@@ -380,6 +382,7 @@ async fn results_of(hub: &Hub, job: &str) -> Result<PullConsumer, String> {
         durable_name: Some(job.to_owned()),
         filter_subject: hub.address.results_of(job),
         ack_policy: AckPolicy::Explicit,
+        ack_wait: AGAIN,
         max_ack_pending: -1,
         ..pull::Config::default()
     };

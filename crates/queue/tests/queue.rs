@@ -1,8 +1,11 @@
 //! Campaigns through a real nats-server, with workers in processes of their own that are killed and
 //! paused, and a server that is killed and started again: the end is that of a campaign in one process.
 
+#![allow(clippy::print_stdout, reason = "the seed is said, so that it can be given again")]
 #![expect(clippy::disallowed_methods, reason = "tidy: starts a process because it must be killed")]
 
+#[path = "support/network.rs"]
+mod network;
 #[path = "support/server.rs"]
 mod server;
 
@@ -111,6 +114,26 @@ fn killed_paused_and_restarted_it_ends_as_if_alone() {
     assert_eq!(together, alone);
     assert_eq!((alone.0.len(), alone.1, alone.2), (6000, 6000, 12_000));
     assert_eq!(alone.3.values().sum::<u64>(), 450);
+}
+
+#[test]
+fn a_poor_network_changes_nothing() {
+    let Some(server) = Server::start(HERE) else { return };
+    let (one, other) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let count = "600";
+    alone(one.path(), count);
+    let seed = std::env::var("STRAIT_NETWORK_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seed = seed.unwrap_or_else(|| u64::from(std::process::id()));
+    println!("STRAIT_NETWORK_SEED={seed}");
+    let straight = server.address("poor");
+    let host = straight.trim_start_matches("nats://").trim_end_matches("/poor");
+    let address = format!("nats://{}/poor", network::poor(host, seed));
+    let folder = other.path().display().to_string();
+    let mut campaign = start(&["submit", &address, &folder, count, "3000"]);
+    let _workers: Vec<Worker> = (0..3).map(|_| Worker::start(&address, NOTHING)).collect();
+    wait(&mut campaign, Duration::from_secs(300));
+    assert_eq!(results(other.path()), results(one.path()));
 }
 
 #[test]
