@@ -192,6 +192,16 @@ fn write(directory: &Path, module: &[(&str, &str)]) {
     }
 }
 
+/// A folder that ends with the test, a module in it, and a folder for what workers unpack.
+fn home_of(files: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path().canonicalize().expect("there");
+    let module = root.join("module");
+    write(&module, files);
+    fs::create_dir(root.join("temporary")).expect("a folder");
+    (folder, root, module)
+}
+
 fn has_go() -> bool {
     let found = Command::new("go").arg("version").output().is_ok();
     if !found {
@@ -207,11 +217,7 @@ fn workers_find_what_one_machine_finds() {
         return;
     }
     let Some(mut server) = Server::start("127.0.0.1") else { return };
-    let folder = tempfile::tempdir().expect("a folder");
-    let root = folder.path().canonicalize().expect("there");
-    let module = root.join("module");
-    write(&module, MODULE);
-    fs::create_dir(root.join("temporary")).expect("a folder");
+    let (_folder, root, module) = home_of(MODULE);
     let fuzz = ["go", "fuzz", "--runs", "24", "--seed", "5", "--json"];
     let alone = strait(&fuzz, &module).args(["--out", "../alone"]).output().expect("it runs");
     let expected = told(&alone);
@@ -302,11 +308,7 @@ fn tests_that_kill_workers_are_findings_and_workers_that_cannot_leave_it_to_othe
         return;
     }
     let Some(server) = Server::start("127.0.0.1") else { return };
-    let folder = tempfile::tempdir().expect("a folder");
-    let root = folder.path().canonicalize().expect("there");
-    let module = root.join("module");
-    write(&module, DEADLY);
-    fs::create_dir(root.join("temporary")).expect("a folder");
+    let (_folder, root, module) = home_of(DEADLY);
     let address = server.address("deadly");
     let mut campaign = strait(&["go", "fuzz", "--runs", "2", "--seed", "5", "--json"], &module);
     campaign.args(["--queue", &address, "--lease", "1s", "--out", "../out"]);
@@ -415,11 +417,7 @@ fn workers_find_data_races() {
         return;
     }
     let Some(server) = Server::start("127.0.0.1") else { return };
-    let folder = tempfile::tempdir().expect("a folder");
-    let root = folder.path().canonicalize().expect("there");
-    let module = root.join("module");
-    write(&module, RACY);
-    fs::create_dir(root.join("temporary")).expect("a folder");
+    let (_folder, root, module) = home_of(RACY);
     let address = server.address("races");
     let _worker = Running::worker(&address, &root, None);
     let mut campaign = strait(&["go", "fuzz", "--race", "--runs", "8", "--seed", "5"], &module);
@@ -436,11 +434,7 @@ fn what_was_found_in_a_test_that_is_never_done_is_kept() {
         return;
     }
     let Some(server) = Server::start("127.0.0.1") else { return };
-    let folder = tempfile::tempdir().expect("a folder");
-    let root = folder.path().canonicalize().expect("there");
-    let module = root.join("module");
-    write(&module, MODULE);
-    fs::create_dir(root.join("temporary")).expect("a folder");
+    let (_folder, root, module) = home_of(MODULE);
     let address = server.address("partial");
     let mut campaign = strait(&["go", "fuzz", "--runs", "1000000", "--seed", "5"], &module);
     campaign.args(["--run", "TestLookup", "--json", "--queue", &address, "--out", "../out"]);
