@@ -181,6 +181,43 @@ fn violations_have_traces_in_go_lines() {
     }
 }
 
+/// What the schema of SARIF 2.1.0 demands, and what code hosts need to show a result at its line.
+#[test]
+fn violations_are_written_as_sarif() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("found.sarif");
+    let path = file.to_str().expect("a path in Unicode");
+    // Five philosophers wait at the same line.
+    let programs = ["./philosophers-5", "./double-close", "./lost-message"];
+    let Some(_) = verified(&[&programs[..], &["--sarif", path]].concat()) else { return };
+    let text = std::fs::read_to_string(&file).expect("the file is there");
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    assert_eq!(document["version"], "2.1.0");
+    let run = &document["runs"][0];
+    assert_eq!(run["tool"]["driver"]["name"], "strait");
+    let rules = list(&run["tool"]["driver"]["rules"]);
+    let results = list(&run["results"]);
+    assert!(results.len() >= 4, "{run}");
+    for result in results {
+        assert!(rules.iter().any(|rule| rule["id"] == result["ruleId"]), "{result}");
+        assert!(result["message"]["text"].is_string(), "{result}");
+        assert_eq!(list(&result["locations"]).len(), 1, "{result}");
+        let related = list(&result["relatedLocations"]);
+        for (at, place) in related.iter().enumerate() {
+            assert!(!related[..at].contains(place) && *place != result["locations"][0], "{result}");
+        }
+        let flow = list(&result["codeFlows"][0]["threadFlows"][0]["locations"]);
+        assert!(!flow.is_empty(), "{result}");
+        for location in list(&result["locations"]).iter().chain(&related) {
+            let place = &location["physicalLocation"];
+            let uri = place["artifactLocation"]["uri"].as_str().expect("a file");
+            assert!(corpus().join(uri).is_file(), "{location}");
+            assert!(place["region"]["startLine"].as_u64() > Some(0), "{location}");
+        }
+    }
+}
+
 #[test]
 fn violations_are_confirmed_by_runs() {
     let arguments = ["--confirm", "--confirm-runs", "20"];

@@ -78,10 +78,16 @@ fn result(entry: &Checked, answer: &Answer) -> Value {
     } else {
         verdict.culprits.iter().map(|culprit| culprit.span).collect()
     };
-    // The first place is where the result is shown; the others are related.
-    let mut located = spans.iter().filter_map(|span| location(places, *span, None));
-    let first: Vec<Value> = located.next().into_iter().collect();
-    let related: Vec<Value> = located.collect();
+    // The first place is where the result is shown; the others are related, each once, as the
+    // format demands.
+    let mut located: Vec<Value> = Vec::new();
+    for place in spans.iter().filter_map(|span| location(places, *span, None)) {
+        if !located.contains(&place) {
+            located.push(place);
+        }
+    }
+    let related = located.split_off(located.len().min(1));
+    let first = located;
     let fingerprint = format!("{}/{}/{}", entry.entry, answer.name, first_line(&first));
     let mut result = json!({
         "ruleId": answer.name,
@@ -100,8 +106,13 @@ fn result(entry: &Checked, answer: &Answer) -> Value {
             object.insert("level".into(), json!("warning"));
         }
     }
-    if let (Some(trace), Some(object)) = (&verdict.trace, result.as_object_mut()) {
-        object.insert("codeFlows".into(), json!([{ "threadFlows": [flow(places, trace)] }]));
+    let flow = verdict.trace.as_ref().map(|trace| flow(places, trace));
+    // A flow without a place is none.
+    if let (Some(flow), Some(object)) =
+        (flow.filter(|flow| !flow.is_empty()), result.as_object_mut())
+    {
+        let flow = json!([{ "threadFlows": [{ "locations": flow }] }]);
+        object.insert("codeFlows".into(), flow);
     }
     result
 }
@@ -112,14 +123,14 @@ fn first_line(locations: &[Value]) -> String {
     })
 }
 
-fn flow(places: &dyn Locate, trace: &Trace) -> Value {
+fn flow(places: &dyn Locate, trace: &Trace) -> Vec<Value> {
     let steps =
         trace.steps.iter().map(|step| (step.span, format!("{} {}", step.process, step.action)));
     let left = trace.left.iter().map(|one| (one.span, format!("{} {}", one.process, one.says)));
     let all = steps.chain(left).filter_map(|(span, text)| {
         location(places, span, Some(&text)).map(|location| json!({ "location": location }))
     });
-    json!({ "locations": all.collect::<Vec<Value>>() })
+    all.collect()
 }
 
 fn location(places: &dyn Locate, span: Span, text: Option<&str>) -> Option<Value> {
