@@ -26,8 +26,6 @@ use crate::ui::{Paint, Status, Ui, grouped};
 
 /// The time of a campaign that says nothing about its end.
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
-/// Terms of a system that are printed if nothing is said about their number.
-const DEFAULT_TERMS: u64 = 20;
 
 /// What is asked of the typechecker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -133,7 +131,7 @@ impl TypesArgs {
                 file,
                 mode: self.mode().unwrap_or(Mode::Precision),
                 seed: self.seed.unwrap_or_else(some_seed),
-                count: self.count.unwrap_or(DEFAULT_TERMS),
+                count: self.count,
                 size: self.size,
                 depth: self.depth,
                 exhaustive: self.exhaustive,

@@ -18,12 +18,16 @@ const STEPS: u64 = 2_000_000_000;
 /// How long the user's command may take for a term.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Terms of a system that are printed if nothing is said about their number.
+const DEFAULT_TERMS: u64 = 20;
+
 /// What is to be done.
 pub struct SystemRun<'a> {
     pub file: &'a Path,
     pub mode: Mode,
     pub seed: u64,
-    pub count: u64,
+    /// How many terms at most.
+    pub count: Option<u64>,
     pub size: Option<u32>,
     pub depth: Option<u32>,
     pub exhaustive: Option<u32>,
@@ -67,7 +71,9 @@ impl SystemRun<'_> {
         let started = Instant::now();
         let mut tally = Tally::default();
         let coverage = match self.exhaustive {
-            Some(largest) => self.enumerate(ui, &program, &mut searcher, largest, &mut tally)?,
+            Some(largest) => {
+                self.enumerate(ui, &program, &mut searcher, (largest, started), &mut tally)?
+            }
             None => self.sample(ui, &program, &mut searcher, started, &mut tally)?,
         };
         self.tell(ui, &tally, &coverage, started.elapsed().as_secs_f64())?;
@@ -86,7 +92,7 @@ impl SystemRun<'_> {
         started: Instant,
         tally: &mut Tally,
     ) -> anyhow::Result<String> {
-        for index in 0..self.count {
+        for index in 0..self.count.unwrap_or(DEFAULT_TERMS) {
             if self.over(started) {
                 break;
             }
@@ -103,7 +109,7 @@ impl SystemRun<'_> {
         ui: &Ui,
         program: &Program,
         searcher: &mut Searcher<'_>,
-        largest: u32,
+        (largest, started): (u32, Instant),
         tally: &mut Tally,
     ) -> anyhow::Result<String> {
         for size in 1..=largest {
@@ -111,7 +117,9 @@ impl SystemRun<'_> {
             let complete = searcher.enumerate(size, STEPS, &mut |sample| {
                 let told = self.term(ui, program, sample, None, tally);
                 failed = told.err();
-                failed.is_none() && !self.stop.load(Ordering::Relaxed)
+                // Where the rules count no types, there is no end of terms of one size.
+                let enough = self.count.is_some_and(|count| tally.terms >= count);
+                failed.is_none() && !enough && !self.over(started)
             });
             if let Some(error) = failed {
                 return Err(error);
@@ -192,7 +200,8 @@ impl SystemRun<'_> {
                 "findings": tally.wrong,
             }));
         }
-        let mut text = format!("{} terms, {coverage}", grouped(tally.terms));
+        let terms = if tally.terms == 1 { "term" } else { "terms" };
+        let mut text = format!("{} {terms}, {coverage}", grouped(tally.terms));
         if self.exhaustive.is_none() {
             text += &format!(", seed {}", self.seed);
         }
