@@ -156,7 +156,9 @@ fn memory() -> u64 {
 
 /// Longer and longer searches: the rate, what a step costs, and the memory.
 fn growth() {
-    println!("\nlonger searches (steps are all that were performed, repetitions included):");
+    println!(
+        "\nlonger searches: loads and stores, and with the start and the join of each thread:"
+    );
     for size in 3..=6 {
         let (mut executions, start) = (0, cpu());
         while cpu() - start < 500_000_000 {
@@ -165,9 +167,11 @@ fn growth() {
         let nanoseconds = (cpu() - start) as f64;
         let steps = executions as f64 * 2.0 * size as f64;
         println!(
-            "lost({size}): {:.0} executions per CPU-second, {:.0} ns a step, {} KiB at most",
+            "lost({size}): {:.0} executions per CPU-second, {:.0} ns a load or store, {:.0} ns a \
+             step of any kind, {} KiB at most",
             executions as f64 * 1e9 / nanoseconds,
             nanoseconds / steps,
+            nanoseconds / (2.0 * steps),
             memory()
         );
     }
