@@ -2,14 +2,13 @@
 
 #![expect(clippy::disallowed_methods, reason = "tidy: starts a process because it is the command")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
 use strait_findings::{Ranges, Store};
-
-const TARGET: &str = "broken-aborts";
 
 /// Runs a command in a folder; its exit code.
 fn strait(folder: &Path, line: &str) -> Option<i32> {
@@ -44,36 +43,62 @@ fn shares_of_programs_are_all_programs() {
     assert!(whole.len() > 50, "mutants as well");
 }
 
-/// What the last campaign in a folder has executed, and the folder's findings with their counts.
-fn results(folder: &Path) -> (Ranges, BTreeMap<String, u64>) {
+/// What the last campaign in a folder has executed of its one target, and the folder's findings.
+fn results(folder: &Path) -> (Ranges, BTreeSet<String>) {
     let mut store = Store::open(folder).expect("a store");
-    let version = strait_fuzz::built_in_version(strait_runtimes::target(TARGET).expect("known"));
     let known = store.last_campaign().expect("readable").expect("a campaign");
     let id = store.campaign(known.seed, known.generator_version, &known.settings).expect("known");
-    let executed = store.executed(id, TARGET, &version).expect("readable");
-    (executed, store.findings().map(|finding| (finding.id.clone(), finding.count)).collect())
+    let totals = store.totals(id).expect("readable");
+    let [total] = &totals[..] else { panic!("one target, not {totals:?}") };
+    let executed = store.executed(id, &total.target, &total.version).expect("readable");
+    drop(store);
+    (executed, findings(folder))
+}
+
+/// A campaign that finds something, as a whole and in three shares, which are merged twice.
+fn shares_are_the_campaign(folder: &Path, campaign: &str, count: u64) {
+    let campaign = format!("{campaign} --count {count}");
+    assert_eq!(strait(folder, &format!("{campaign} --out whole")), Some(1));
+    let (whole, found) = results(&folder.join("whole"));
+    assert_eq!(whole.len(), count);
+    assert!(!found.is_empty());
+    let (mut together, mut executed) = (Ranges::default(), 0);
+    for share in 0..3 {
+        let line = format!("{campaign} --shard {share}/3 --out share-{share}");
+        assert!(strait(folder, &line).is_some_and(|code| code < 2), "{line}");
+        let (own, _) = results(&folder.join(format!("share-{share}")));
+        executed += own.len();
+        own.intervals().iter().for_each(|range| together.insert(range.clone()));
+    }
+    assert_eq!((together, executed), (whole, count), "each index is in one share");
+    for _ in 0..2 {
+        assert_eq!(strait(folder, "merge share-0 share-1 share-2 --out together"), Some(1));
+        assert_eq!(findings(&folder.join("together")), found);
+    }
+}
+
+fn findings(folder: &Path) -> BTreeSet<String> {
+    let store = Store::open(folder).expect("a store");
+    store.findings().map(|finding| finding.id.clone()).collect()
 }
 
 #[test]
 fn merged_shares_of_a_campaign_are_the_campaign() {
     let folder = tempfile::tempdir().expect("a folder");
-    let fuzz = format!("fuzz {TARGET} --seed 11 --count 3000");
-    assert_eq!(strait(folder.path(), &format!("{fuzz} --out whole")), Some(1));
-    let (whole, found) = results(&folder.path().join("whole"));
-    assert_eq!(whole.len(), 3000);
-    let (mut together, mut executed) = (Ranges::default(), 0);
-    for share in 0..3 {
-        let line = format!("{fuzz} --shard {share}/3 --out share-{share}");
-        assert!(strait(folder.path(), &line).is_some_and(|code| code < 2), "{line}");
-        let (own, _) = results(&folder.path().join(format!("share-{share}")));
-        executed += own.len();
-        own.intervals().iter().for_each(|range| together.insert(range.clone()));
-    }
-    assert_eq!((together, executed), (whole, 3000), "each index is in one share");
-    for _ in 0..2 {
-        let merge = "merge share-0 share-1 share-2 --out together";
-        assert_eq!(strait(folder.path(), merge), Some(1));
-        let merged = results(&folder.path().join("together")).1;
-        assert_eq!(merged.keys().collect::<Vec<_>>(), found.keys().collect::<Vec<_>>());
-    }
+    shares_are_the_campaign(folder.path(), "fuzz broken-aborts --seed 11", 3000);
+}
+
+#[test]
+fn merged_shares_of_questions_to_a_compiler_are_all_questions() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let compiler = folder.path().join("compiler");
+    // It has a version, and crashes over some programs.
+    let script = "#!/bin/sh\ncase \"$1\" in --version) echo 'rustc 1.95.0'; exit 0;; esac\n\
+                  if grep -q 7i32.*9i32.*7i32 \"$1\"; then kill -SEGV $$; fi\n";
+    fs::write(&compiler, script).expect("written");
+    let executable = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(&compiler, executable).expect("executable");
+    let oracle = compiler.display();
+    let campaign = format!("types --fuzzer core --seed 1 --oracle {oracle}");
+    shares_are_the_campaign(folder.path(), &campaign, 2500);
 }
