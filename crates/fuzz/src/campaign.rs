@@ -21,8 +21,13 @@ use crate::lane::{Lane, Way};
 
 /// Indices in a block of most targets.
 const BLOCK: u64 = 32;
-/// Indices in an item for other machines: as many as are done in a fraction of a second.
+/// Indices in an item for other machines, at most: as many as are done in a fraction of a second.
 const ITEM: u64 = 256;
+/// Items of a target, at least, unless they get too small: at the end of a campaign most workers wait
+/// for the last item.
+const ITEMS: u64 = 64;
+/// Indices in an item, at least: each has its way through the queue.
+const SMALLEST_ITEM: u64 = 16;
 /// Programs that are compiled together: many, since a compiler takes long to start; not too many,
 /// since nothing is known about any of them before all are compiled.
 const COMPILED_TOGETHER: u64 = 100;
@@ -145,7 +150,8 @@ impl Campaign<'_> {
             tell: queue.tell,
         };
         submission.take_up(&mut ledger, id)?;
-        let allotment = self.allotment(ledger.store(), id, queue.item.unwrap_or(ITEM).max(1))?;
+        let item = queue.item.unwrap_or_else(|| item_of(self.bounds.count));
+        let allotment = self.allotment(ledger.store(), id, item.max(1))?;
         Ok(submission.run(&mut ledger, id, allotment)?)
     }
 
@@ -174,6 +180,11 @@ impl Campaign<'_> {
             found(recorded, discovery);
         }
     }
+}
+
+/// Indices in an item of a campaign of so many.
+fn item_of(count: Option<u64>) -> u64 {
+    count.map_or(ITEM, |count| (count / ITEMS).clamp(SMALLEST_ITEM, ITEM))
 }
 
 /// Lanes as the store and the queue know them.
