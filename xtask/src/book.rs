@@ -78,6 +78,12 @@ impl Links<'_> {
             return Ok(link.to_string());
         }
         let folder = page.parent().unwrap_or(self.book);
+        // A text of the checkout's root that a page takes in calls the pages `docs/…`.
+        let called = path.strip_prefix("docs/").filter(|name| self.book.join(name).exists());
+        if let Some(name) = called.filter(|_| folder == self.book && !folder.join(path).exists()) {
+            let renamed = link.replacen(path, name, 1);
+            return self.led(page, &renamed);
+        }
         let goal = if path.is_empty() { page.to_path_buf() } else { plain(&folder.join(path)) };
         if goal.starts_with(self.book) {
             if !goal.exists() || !has_heading(&goal, heading) {
