@@ -51,7 +51,7 @@ kinds! {
     PRECISION "precision" "A well-typed program was rejected.";
     COMPILE_ERROR "compile-error" "The compiler rejected a valid program.";
     PARSER "parser" "The parser rejected or misread a valid program.";
-    WORKER_DEATH "worker-death" "Workers of a queue died at it: a fault of Strait, or too much for a machine.";
+    WORKER_DEATH "worker-death" "Whoever ran it was killed: a fault of Strait, or too much for a machine.";
 }
 
 impl Kind {

@@ -1,6 +1,10 @@
 //! What is known about an item whose worker was lost: which index had just begun, and how often workers
 //! were lost at which. An index that took three of them, and that nobody survived meanwhile, is taken for
 //! the one that kills them; whoever kills workers at random does not hit the same index each time.
+//!
+//! Where machines come and go, that is not enough: of hundreds of losses three may fall on one index by
+//! chance. So the losses at indices that somebody survived later, which nobody is to blame for, are counted
+//! for the whole campaign ([`Strays`]), and the more there are the more it takes to blame an index.
 
 use std::collections::BTreeMap;
 
@@ -16,6 +20,8 @@ const RUNNING: u32 = 4;
 const CONFIRMING: u32 = 1;
 /// Three workers that were lost while they ran an index.
 const TOO_MANY: u32 = 3 * RUNNING;
+/// So many losses that nobody is to blame for, and it takes one more; three times as many, two more.
+const STRAYS: u32 = 4 * RUNNING;
 
 /// A note.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,12 +38,18 @@ pub(crate) struct Note {
 }
 
 impl Note {
-    /// An index begins: the one before it is survived, so it is innocent.
-    pub(crate) fn begin(&mut self, index: u64) {
+    /// An index begins; what [`Note::survive`] gives.
+    pub(crate) fn begin(&mut self, index: u64) -> Strays {
+        let strays = self.survive();
+        self.index = Some(index);
+        strays
+    }
+
+    /// The index that began last is survived, so it is innocent: what counted against it.
+    pub(crate) fn survive(&mut self) -> Strays {
         self.confirms = false;
-        if let Some(survived) = self.index.replace(index) {
-            self.lost.remove(&survived);
-        }
+        let lost = self.index.take().and_then(|survived| self.lost.remove(&survived));
+        Strays(lost.unwrap_or_default())
     }
 
     /// The index that began last was run; what it has shown is confirmed now.
@@ -51,12 +63,12 @@ impl Note {
     }
 
     /// The item came back: whoever had it was lost at the index that began last.
-    pub(crate) fn blame(&mut self) {
+    pub(crate) fn blame(&mut self, strays: Strays) {
         let Some(index) = self.index.take() else { return };
         let lost = self.lost.entry(index).or_default();
         *lost += if self.confirms { CONFIRMING } else { RUNNING };
         self.confirms = false;
-        if *lost >= TOO_MANY {
+        if *lost >= strays.bearable() {
             self.deadly.push(index);
         }
     }
@@ -73,6 +85,38 @@ impl Note {
     }
 }
 
+/// What the losses of a campaign count that nobody is to blame for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Strays(u32);
+
+impl Strays {
+    pub(crate) fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// What an index may count before it is blamed.
+    fn bearable(self) -> u32 {
+        TOO_MANY + RUNNING * (self.0 / STRAYS + 1).ilog2()
+    }
+
+    fn key(job: &str) -> String {
+        format!("{job}.strays")
+    }
+
+    /// What is known of a campaign; nothing if it cannot be read.
+    pub(crate) async fn read(store: &kv::Store, job: &str) -> Strays {
+        let value = store.get(Strays::key(job)).await.ok().flatten();
+        value.and_then(|value| serde_json::from_slice(&value).ok()).unwrap_or_default()
+    }
+
+    /// Adds these. Whoever does so at the same time may be forgotten: only the magnitude matters.
+    pub(crate) async fn add(self, store: &kv::Store, job: &str) -> Result<(), String> {
+        let Strays(known) = Strays::read(store, job).await;
+        let value = serde_json::to_vec(&Strays(known.saturating_add(self.0))).map_err(text)?;
+        store.put(Strays::key(job), Bytes::from(value)).await.map(drop).map_err(text)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,10 +125,10 @@ mod tests {
     fn check(story: &str, deadly: &[u64]) {
         let mut note = Note::default();
         for lost in story.split('|') {
-            note.blame();
-            lost.split_whitespace()
-                .filter_map(|index| index.parse().ok())
-                .for_each(|index| note.begin(index));
+            note.blame(Strays::default());
+            for index in lost.split_whitespace().filter_map(|index| index.parse().ok()) {
+                note.begin(index);
+            }
         }
         assert_eq!(note.deadly, deadly, "{story}");
     }
@@ -108,7 +152,7 @@ mod tests {
         for death in 1..=12 {
             note.begin(4);
             note.confirm();
-            note.blame();
+            note.blame(Strays::default());
             assert_eq!(note.deadly.is_empty(), death < 12, "after {death} deaths");
         }
     }
@@ -117,10 +161,39 @@ mod tests {
     fn who_gives_back_is_not_lost() {
         let mut note = Note::default();
         for _ in 0..5 {
-            note.blame();
+            note.blame(Strays::default());
             note.begin(4);
             note.calm();
         }
         assert_eq!(note.deadly, Vec::<u64>::new());
+    }
+
+    #[test]
+    fn losses_that_nobody_is_to_blame_for_make_blame_dearer() {
+        let needed = |strays: u32| {
+            let mut note = Note::default();
+            let deaths = 1..100;
+            deaths
+                .take_while(|_| {
+                    note.begin(4);
+                    note.blame(Strays(strays * RUNNING));
+                    note.deadly.is_empty()
+                })
+                .count()
+                + 1
+        };
+        assert_eq!([0, 3, 4, 11, 12, 28, 1000].map(needed), [3, 3, 4, 4, 5, 6, 10]);
+    }
+
+    #[test]
+    fn what_counted_against_an_innocent_is_a_stray() {
+        let mut note = Note::default();
+        for _ in 0..2 {
+            note.begin(4);
+            note.blame(Strays::default());
+        }
+        assert!(note.begin(4).is_none(), "it began only");
+        assert_eq!(note.begin(5), Strays(2 * RUNNING));
+        assert!(note.survive().is_none(), "nobody was lost at 5");
     }
 }

@@ -76,10 +76,4 @@ pub trait Source: Send {
 
     /// The piece is done after so long, or given back when it is not `whole`.
     fn finish(&mut self, spent: Duration, whole: bool) -> Result<(), Error>;
-
-    /// The index that began last has killed whatever was running it, and might as well have killed us:
-    /// the piece is given back, and the index is blamed.
-    fn blame(&mut self, spent: Duration) -> Result<(), Error> {
-        self.finish(spent, false)
-    }
 }

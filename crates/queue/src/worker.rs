@@ -22,7 +22,7 @@ use tokio::task::JoinHandle;
 use crate::error::Error;
 use crate::job::{Item, Job, Report, Shown};
 use crate::link::{Hub, Link, text};
-use crate::note::Note;
+use crate::note::{Note, Strays};
 use crate::objects::put;
 use crate::source::{Part, Piece, Source};
 
@@ -335,7 +335,7 @@ impl Taker {
             let patience = shared.job.lease();
             let note = self.link.block(shared.hub.insist("read a note", patience, read));
             let Ok(mut note) = note else { return Ok(None) };
-            note.blame();
+            note.blame(self.link.block(Strays::read(&shared.notes, &shared.job.id)));
             if delivered > DELIVERIES {
                 note.deadly = open.item.indices().collect();
             }
@@ -370,6 +370,14 @@ impl Taker {
         // Without the note a death here would not be counted, that is all.
         let _ = self.link.block(self.shared.hub.insist("write a note", LOOK, write));
     }
+
+    fn add(&self, strays: Strays) {
+        if !strays.is_none() {
+            let adding = strays.add(&self.shared.notes, &self.shared.job.id);
+            // Without it others may be blamed a little sooner.
+            let _ = self.link.block(async { tokio::time::timeout(LOOK, adding).await });
+        }
+    }
 }
 
 impl Source for Taker {
@@ -400,8 +408,9 @@ impl Source for Taker {
     fn begin(&mut self, index: u64) -> Result<(), Error> {
         let note = self.open.as_mut().and_then(|open| open.note.as_mut());
         if let Some(note) = note {
-            note.begin(index);
+            let strays = note.begin(index);
             self.write_note();
+            self.add(strays);
         }
         Ok(())
     }
@@ -449,13 +458,9 @@ impl Source for Taker {
             self.give_back();
             return Ok(());
         }
-        let Some(open) = self.open.take() else { return Ok(()) };
+        let Some(mut open) = self.open.take() else { return Ok(()) };
+        self.add(open.note.as_mut().map_or_else(Strays::default, Note::survive));
         self.beside(|shared| async move { shared.hand_in(open, spent).await });
-        Ok(())
-    }
-
-    fn blame(&mut self, _spent: Duration) -> Result<(), Error> {
-        self.give_back();
         Ok(())
     }
 }

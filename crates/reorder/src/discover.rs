@@ -1,7 +1,7 @@
 //! A suspicion that counts, as the store keeps it.
 
 use serde_json::{Value, json};
-use strait_findings::Discovery;
+use strait_findings::{Discovery, Kind};
 use strait_golang::{Run, Trace};
 
 use crate::judge::{Certainty, Suspicion};
@@ -63,6 +63,20 @@ pub fn discovery(origin: &Origin<'_>, suspicion: &Suspicion, failed: u64, runs: 
         ("limit_ms", Value::from(job.limit.as_millis() as u64)),
     ];
     discovery.details = details.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    discovery
+}
+
+/// A test that is not run any more.
+pub fn deadly(prepared: &Prepared, subject: &Subject, seed: u64, number: u64) -> Discovery {
+    let (package, version) = (&subject.bench.package.path, prepared.go.version());
+    let mut discovery = Discovery::new(Kind::WORKER_DEATH, package, version, seed, number)
+        .fingerprint(&subject.test)
+        .title(format!("{}: whoever runs this test is killed", subject.test));
+    discovery.generator_version = GENERATOR;
+    discovery.explanation = "Three times whoever ran this test was killed, so it is not run any \
+        more: for the use of memory, by the test itself, or this is a fault of Strait.\n"
+        .to_owned();
+    discovery.details.insert("test".to_owned(), Value::from(subject.test.as_str()));
     discovery
 }
 

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use strait_toolchain::Error as ToolError;
+
 /// Strait's own failure, or that of its input.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -93,4 +95,12 @@ pub enum Error {
     /// A worker thread broke down.
     #[error("a worker broke down; this is a fault of Strait, please report it")]
     Worker,
+}
+
+impl Error {
+    /// What stood between Strait and a test was killed, and the test with it.
+    pub(crate) fn is_lost_supervisor(&self) -> bool {
+        let lost = |error: &ToolError| matches!(error, ToolError::SupervisorLost { .. });
+        matches!(self, Error::Go(strait_golang::Error::Toolchain(error)) if lost(error))
+    }
 }

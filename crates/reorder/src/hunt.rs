@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use strait_golang::{Request, Run, State, TestBinary};
 
 use crate::campaign::{Ended, Sensitive};
 use crate::counters::Counters;
-use crate::discover::{Origin, discovery};
+use crate::discover::{Origin, deadly, discovery};
 use crate::error::Error;
 use crate::judge::{Certainty, Suspicion, judge, panic_kind};
 use crate::plan::Switches;
@@ -56,6 +57,8 @@ pub struct Hunt<'a> {
     deadline: Option<Instant>,
     counters: &'a Counters,
     shared: Mutex<Shared>,
+    /// A thread cannot go on, so the others need not.
+    failed: AtomicBool,
 }
 
 /// What the threads share.
@@ -85,7 +88,7 @@ impl<'a> Hunt<'a> {
             parsed: BTreeSet::new(),
             ended: Ended::default(),
         });
-        Hunt { terms, deadline, counters, shared }
+        Hunt { terms, deadline, counters, shared, failed: AtomicBool::new(false) }
     }
 
     /// What there is to say in the end.
@@ -110,6 +113,7 @@ impl<'a> Hunt<'a> {
     pub fn work(&self, number: usize, sender: &Sender<Discovery>) -> Result<(), Error> {
         let file = self.terms.prepared.shared_file(number);
         let result = self.work_with(&file, sender);
+        self.failed.fetch_or(result.is_err(), Ordering::SeqCst);
         // It may never have been made.
         let _ = std::fs::remove_file(&file);
         result
@@ -118,7 +122,7 @@ impl<'a> Hunt<'a> {
     fn work_with(&self, file: &Path, sender: &Sender<Discovery>) -> Result<(), Error> {
         loop {
             let over = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            if over || (self.terms.stop)() {
+            if over || self.is_stopped() {
                 return Ok(());
             }
             let next = self.next(&mut lock(&self.shared));
@@ -130,19 +134,57 @@ impl<'a> Hunt<'a> {
                 }
                 Next::End => return Ok(()),
             };
-            let Some(run) = self.execute(&subject, &job, file, job.number == 0)? else {
-                lock(&self.shared).tests[test].clock = Clock::Virtual;
-                lock(&self.shared).tests[test].seeded = true;
-                continue;
-            };
-            if (self.terms.stop)() {
-                return Ok(());
-            }
-            let suspicions = self.consider(test, &subject, &job, &run)?;
-            for suspicion in suspicions {
-                self.confirm(test, &subject, &job, &run, suspicion, file, sender)?;
+            match self.make(test, &subject, &job, file, sender) {
+                Err(error) if error.is_lost_supervisor() => {
+                    self.lose(test, &subject, &job, sender)?;
+                }
+                made => made?,
             }
         }
+    }
+
+    fn is_stopped(&self) -> bool {
+        (self.terms.stop)() || self.failed.load(Ordering::SeqCst)
+    }
+
+    /// Makes a run and follows what it shows.
+    fn make(
+        &self,
+        test: usize,
+        subject: &Subject,
+        job: &Job,
+        file: &Path,
+        sender: &Sender<Discovery>,
+    ) -> Result<(), Error> {
+        let Some(run) = self.execute(subject, job, file, job.number == 0)? else {
+            let progress = &mut lock(&self.shared).tests[test];
+            (progress.clock, progress.seeded) = (Clock::Virtual, true);
+            return Ok(());
+        };
+        if self.is_stopped() {
+            return Ok(());
+        }
+        for suspicion in self.consider(test, subject, job, &run)? {
+            self.confirm(test, subject, job, &run, suspicion, file, sender)?;
+        }
+        Ok(())
+    }
+
+    /// Whoever made the run was killed, and the test with it.
+    fn lose(
+        &self,
+        test: usize,
+        subject: &Subject,
+        job: &Job,
+        sender: &Sender<Discovery>,
+    ) -> Result<(), Error> {
+        let progress = &mut lock(&self.shared).tests[test];
+        if !progress.lose(job) {
+            return Ok(());
+        }
+        progress.found += 1;
+        let Terms { prepared, seed, .. } = self.terms;
+        sender.send(deadly(prepared, subject, seed, job.number)).map_err(|_| Error::Worker)
     }
 
     fn next(&self, shared: &mut Shared) -> Next {
@@ -309,7 +351,7 @@ impl<'a> Hunt<'a> {
         let until = Instant::now() + CONFIRMING;
         let again = Job { limit: job.limit * 2, ..job.clone() };
         while runs <= CONFIRMATIONS && (Instant::now() < until || runs == 1) {
-            if (self.terms.stop)() {
+            if self.is_stopped() {
                 break;
             }
             let Some(rerun) = self.execute(subject, &again, file, false)? else { break };

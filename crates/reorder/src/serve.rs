@@ -8,12 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use serde_json::Value;
-use strait_findings::{Discovery, Kind};
+use strait_findings::Discovery;
 use strait_queue::{Bench, Part, Piece, Source};
-use strait_toolchain::Error as ToolError;
 
 use crate::counters::Counters;
-use crate::discover::GENERATOR;
+use crate::discover::deadly;
 use crate::error::Error;
 use crate::hunt::{Hunt, Terms};
 use crate::job::Served;
@@ -91,13 +90,6 @@ impl Seat<'_> {
                 // Stopped in the middle: somebody else does it from the beginning.
                 Ok(None) => {
                     source.finish(begun.elapsed(), false)?;
-                    continue;
-                }
-                // The test has ended what watched it: a worker is next.
-                Err(Error::Go(strait_golang::Error::Toolchain(ToolError::SupervisorLost {
-                    ..
-                }))) => {
-                    source.blame(begun.elapsed())?;
                     continue;
                 }
                 Err(error) => {
@@ -187,18 +179,9 @@ impl Seat<'_> {
 
     /// A test that workers died at.
     fn bury(&self, subject: &Subject, index: u64) -> Option<Part> {
-        let (package, version) = (&subject.bench.package.path, self.served.prepared.go.version());
-        let seed = self.served.settings.seed;
-        let mut discovery = Discovery::new(Kind::WORKER_DEATH, package, version, seed, index)
-            .fingerprint(&subject.test)
-            .title(format!("{}: workers died at this test", subject.test));
-        discovery.generator_version = GENERATOR;
-        discovery.explanation = "Three workers were lost at this test, so it is not given to a \
-            fourth. They were killed for their use of memory, by the test itself, or this is a \
-            fault of Strait.\n"
-            .to_owned();
-        discovery.details.insert("test".to_owned(), Value::from(subject.test.as_str()));
-        let mut part = Part { programs: 1, discoveries: vec![discovery], ..Part::default() };
+        let Served { prepared, settings, .. } = self.served;
+        let discoveries = vec![deadly(prepared, subject, settings.seed, index)];
+        let mut part = Part { programs: 1, discoveries, ..Part::default() };
         part.indices.insert(index..index + 1);
         Some(part)
     }

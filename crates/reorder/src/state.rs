@@ -19,6 +19,9 @@ const LONGER: u32 = 10;
 const REAL_EVERY: u64 = 4;
 const QUICK: Duration = Duration::from_millis(1500);
 
+/// A test that has killed whoever ran it so often is not run any more.
+const TOO_OFTEN: u32 = 3;
+
 /// By the virtual clock windows of 0.5, 3.5, 12.5 and 33.5 seconds take turns.
 const PATIENCE: [u32; 4] = [0, 1, 4, 11];
 
@@ -43,6 +46,7 @@ pub struct Progress {
     coverage: Coverage,
     seed_order: Order,
     duration: [Option<Duration>; 2],
+    lost: u32,
 }
 
 /// A run to be made.
@@ -74,12 +78,13 @@ impl Progress {
             coverage: Coverage::default(),
             seed_order: Order::default(),
             duration: [None; 2],
+            lost: 0,
         }
     }
 
     /// Whose turn it is: the lowest comes first. Where something was found, less is to be found.
     pub fn rank(&self) -> u64 {
-        self.issued * (1 + 3 * self.found.min(8))
+        self.issued.saturating_mul(1 + 3 * self.found.min(8))
     }
 
     /// The next run; `None` while the first one is under way.
@@ -155,6 +160,19 @@ impl Progress {
         self.feed(job, run);
         self.seeded = true;
         true
+    }
+
+    /// Whoever made the run was killed. Says whether that is too much: then it was the last run.
+    pub fn lose(&mut self, job: &Job) -> bool {
+        self.lost += 1;
+        if self.lost == TOO_OFTEN {
+            self.issued = u64::MAX;
+            return true;
+        }
+        if !self.seeded && job.number == 0 {
+            self.issued = 0;
+        }
+        false
     }
 
     /// The order goes into the queue if it is interesting, or if its wishes were all in vain and it

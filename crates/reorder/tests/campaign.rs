@@ -127,9 +127,17 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
+
+// It kills what watches it.
+func TestKills(t *testing.T) {
+	time.Sleep(time.Millisecond)
+	syscall.Kill(os.Getppid(), syscall.SIGKILL)
+	time.Sleep(time.Hour)
+}
 
 func TestPrints(t *testing.T) {
 	line := strings.Repeat("x", 1<<20)
@@ -201,7 +209,10 @@ fn tests_that_misbehave_are_survived_and_said() {
     write("silent/silent.go", "package silent\n");
     let folder = tempfile::tempdir().expect("a folder");
     let outcome = fuzz(module.path(), &["./..."], 4, folder.path());
-    assert_eq!(outcome.by_test(), BTreeMap::new(), "{:?}", outcome.findings);
+    let killed = BTreeSet::from(["worker-death".to_owned()]);
+    let expected = BTreeMap::from([("TestKills".to_owned(), killed)]);
+    assert_eq!(outcome.by_test(), expected, "{:?}", outcome.findings);
+    assert!(outcome.ended.complete);
     let names = |list: &[String]| -> Vec<String> {
         list.iter().filter_map(|name| name.rsplit(' ').next().map(ToOwned::to_owned)).collect()
     };
