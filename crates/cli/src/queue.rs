@@ -57,5 +57,11 @@ pub fn tell(link: &Link, told: Told) -> String {
         ),
         Told::Refuses(why) => format!("the queue stores nothing: {why}; is there room?"),
         Told::ServerAway => "the queue does not answer; trying again".to_owned(),
+        Told::Unreadable(why) => {
+            format!("a result cannot be read, so its work is given out again: {why}")
+        }
+        Told::NotEnded(why) => format!(
+            "workers may go on, since the queue could not be told that the campaign is over: {why}"
+        ),
     }
 }

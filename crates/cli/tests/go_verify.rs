@@ -181,6 +181,22 @@ fn violations_have_traces_in_go_lines() {
     }
 }
 
+#[test]
+fn shares_of_the_entries_are_all_entries() {
+    let packages = ["./mismatch", "./fan-in", "./double-close", "./lost-message"];
+    let Some((_, whole)) = verified(&packages) else { return };
+    let mut together = BTreeMap::new();
+    for share in ["0/3", "1/3", "2/3"] {
+        let arguments: Vec<&str> = packages.into_iter().chain(["--shard", share]).collect();
+        let (_, part) = verified(&arguments).expect("go is there");
+        for (entry, verdicts) in verdicts(&part) {
+            assert!(together.insert(entry, verdicts).is_none(), "an entry in two shares");
+        }
+    }
+    assert_eq!(together, verdicts(&whole));
+    assert_eq!(together.len(), packages.len());
+}
+
 /// What the schema of SARIF 2.1.0 demands, and what code hosts need to show a result at its line.
 #[test]
 fn violations_are_written_as_sarif() {

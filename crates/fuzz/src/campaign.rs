@@ -2,6 +2,7 @@
 //! ([`crate::desk`]). Work comes from this process and results go to its store ([`Campaign::run`]), or it
 //! is done for others ([`Campaign::serve`]) or by others ([`Campaign::submit`]).
 
+use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -102,9 +103,10 @@ impl Campaign<'_> {
         desk.ended()
     }
 
-    /// Does the work of a campaign in a queue until there is none for a while.
-    pub fn serve(&self, bench: &Bench) -> Result<(), Error> {
-        let desk = Desk::new(self, std::collections::HashSet::new())?;
+    /// Does the work of a campaign in a queue until there is none for a while. Faults that were `known`
+    /// before are not confirmed again.
+    pub fn serve(&self, bench: &Bench, known: &mut HashSet<String>) -> Result<(), Error> {
+        let desk = Desk::new(self, std::mem::take(known))?;
         thread::scope(|scope| {
             let seats: Vec<_> = (0..self.bounds.jobs.max(1))
                 .map(|_| {
@@ -122,6 +124,7 @@ impl Campaign<'_> {
             }
             desk.join(seats);
         });
+        *known = desk.take_known();
         desk.ended()
     }
 

@@ -111,6 +111,11 @@ impl<'a> Desk<'a> {
         }
     }
 
+    /// The faults that are known by now.
+    pub(crate) fn take_known(&self) -> HashSet<String> {
+        std::mem::take(&mut lock(&self.known))
+    }
+
     /// How it ended, when all seats are empty.
     pub(crate) fn ended(self) -> Result<(), Error> {
         let failure = self.failure.into_inner().unwrap_or_else(PoisonError::into_inner);

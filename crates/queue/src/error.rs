@@ -18,6 +18,8 @@ pub enum Error {
         why: String,
         /// What to do.
         next: &'static str,
+        /// May it be there in a moment?
+        passes: bool,
     },
     /// The server answers and does not do what it was asked.
     #[error("the queue {address} fails: cannot {action}: {why}; check the server, then go on")]
@@ -82,4 +84,11 @@ pub enum Error {
     /// The store.
     #[error(transparent)]
     Findings(#[from] strait_findings::Error),
+}
+
+impl Error {
+    /// May it be well in a moment?
+    pub fn passes(&self) -> bool {
+        matches!(self, Error::Unreachable { passes: true, .. } | Error::Server { .. })
+    }
 }

@@ -8,11 +8,12 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strait_findings::{Discovery, Occurrence};
 
 use crate::error::Error;
 
 /// The version of everything here. Grows when an older Strait could not take part any more.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// A target and its version, as the store knows them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,7 +115,7 @@ pub(crate) struct Report {
     pub(crate) runs: u64,
     pub(crate) spent_ms: u64,
     pub(crate) counts: BTreeMap<String, u64>,
-    /// Faults that were shown: which, and by which program.
+    /// Faults that were shown: which, and by which programs.
     pub(crate) shown: Vec<Shown>,
     /// Faults of which the reader may not know yet, and the object that describes each.
     pub(crate) parcels: Vec<(String, String)>,
@@ -122,10 +123,28 @@ pub(crate) struct Report {
     pub(crate) worker: String,
 }
 
-/// A fault that a program showed.
+/// A fault that programs showed. A message has to hold all that an item shows, so it is told shortly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Shown {
     pub(crate) finding: String,
     pub(crate) seed: u64,
-    pub(crate) index: u64,
+    pub(crate) indices: Vec<u64>,
+}
+
+impl Shown {
+    /// What these show, each fault once.
+    pub(crate) fn all(discoveries: &[Discovery]) -> Vec<Shown> {
+        let mut all: BTreeMap<(String, u64), Vec<u64>> = BTreeMap::new();
+        for discovery in discoveries {
+            all.entry((discovery.id(), discovery.seed)).or_default().push(discovery.index);
+        }
+        all.into_iter().map(|((finding, seed), indices)| Shown { finding, seed, indices }).collect()
+    }
+
+    /// The same as the store takes it.
+    pub(crate) fn occurrences(&self) -> impl Iterator<Item = Occurrence> {
+        let Shown { finding, seed, indices } = self;
+        let occurrence = |index| Occurrence { finding: finding.clone(), seed: *seed, index };
+        indices.iter().copied().map(occurrence)
+    }
 }

@@ -28,4 +28,4 @@ pub use link::{Foreign, Link};
 pub use shard::Shard;
 pub use source::{Part, Piece, Source};
 pub use submit::{Outsourced, Submission, Told};
-pub use worker::{Bench, Taker};
+pub use worker::{Bench, Memory, Taker};

@@ -3,12 +3,14 @@
 //! here, for as long as it makes sense.
 
 use std::fmt::Display;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::{Context, kv, object_store, stream};
 use async_nats::{Client, ConnectErrorKind, jetstream};
 use futures_util::TryStreamExt;
+use futures_util::future::{Either, select};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::address::Address;
@@ -19,7 +21,7 @@ use crate::job::{Job, PROTOCOL};
 /// How long the server looks for messages that it has already.
 const DUPLICATES: Duration = Duration::from_secs(120);
 /// What nobody has fetched after so long is given up.
-const KEPT: Duration = Duration::from_secs(14 * 24 * 3600);
+pub(crate) const KEPT: Duration = Duration::from_secs(14 * 24 * 3600);
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(250);
 /// How long a request may take.
@@ -157,30 +159,42 @@ impl Hub {
         stop: &dyn Fn() -> bool,
         action: &'static str,
         patience: Duration,
+        attempt: impl FnMut() -> F,
+    ) -> Result<T, Error> {
+        self.transfer(stop, action, patience, (patience / 2).max(REQUEST), attempt).await
+    }
+
+    /// The same, with what a single attempt may take: what is large takes its time.
+    pub(crate) async fn transfer<T, E: Display, F: Future<Output = Result<T, E>>>(
+        &self,
+        stop: &dyn Fn() -> bool,
+        action: &'static str,
+        patience: Duration,
+        limit: Duration,
         mut attempt: impl FnMut() -> F,
     ) -> Result<T, Error> {
         let begun = Instant::now();
         loop {
-            let answer = tokio::time::timeout((patience / 2).max(REQUEST), attempt()).await;
+            let answer = tokio::time::timeout(limit, unless(stop, attempt())).await;
             let is_late = begun.elapsed() >= patience || stop();
             match answer {
-                Ok(Ok(value)) => return Ok(value),
-                Ok(Err(error)) => {
+                Ok(Some(Ok(value))) => return Ok(value),
+                Ok(Some(Err(error))) => {
                     let why = error.to_string();
                     // It does not become less by asking.
-                    if is_late || is_full(&why) {
+                    if is_late || is_full(&why) || why.contains("not enabled") {
                         return Err(self.failed(action, why));
                     }
                     tokio::time::sleep(PAUSE).await;
                 }
-                Err(_) if is_late => return Err(self.failed(action, "no answer")),
-                Err(_) => {}
+                Ok(None) | Err(_) if is_late => return Err(self.failed(action, "no answer")),
+                Ok(None) | Err(_) => {}
             }
         }
     }
 
     /// Streams and buckets.
-    async fn furnish(&self, patience: Duration) -> Result<(), Error> {
+    pub(crate) async fn furnish(&self, patience: Duration) -> Result<(), Error> {
         let address = &self.address;
         let work = stream::Config {
             name: address.work(),
@@ -230,6 +244,13 @@ impl Hub {
         }
     }
 
+    /// Removes these keys of a bucket.
+    pub(crate) async fn forget(&self, bucket: &str, keys: &str) -> Result<(), String> {
+        let stream = self.jetstream.get_stream(format!("KV_{bucket}")).await.map_err(text)?;
+        let keys = format!("$KV.{bucket}.{keys}");
+        stream.purge().filter(keys).await.map(drop).map_err(text)
+    }
+
     async fn objects(&self, config: &object_store::Config) -> Result<(), String> {
         if self.jetstream.get_object_store(&config.bucket).await.is_ok() {
             return Ok(());
@@ -252,7 +273,7 @@ impl Hub {
             }
             Ok::<_, String>(entries)
         };
-        let entries = self.insist("read the campaigns", REQUEST * 6, read).await?;
+        let entries = self.insist("read the campaigns", REQUEST, read).await?;
         let (mut jobs, mut others) = (Vec::new(), Vec::new());
         for (key, value) in entries {
             match serde_json::from_slice::<Job>(&value) {
@@ -265,6 +286,20 @@ impl Hub {
             }
         }
         Ok((jobs, others))
+    }
+}
+
+/// What comes of it; `None` if somebody wants to stop before that, and a moment more has passed.
+async fn unless<T>(stop: &dyn Fn() -> bool, attempt: impl Future<Output = T>) -> Option<T> {
+    let stopped = async {
+        while !stop() {
+            tokio::time::sleep(PAUSE).await;
+        }
+        tokio::time::sleep(REQUEST / 5).await;
+    };
+    match select(pin!(attempt), pin!(stopped)).await {
+        Either::Left((value, _)) => Some(value),
+        Either::Right(_) => None,
     }
 }
 
@@ -316,7 +351,8 @@ fn unreachable_queue(address: &Address, why: Why, error: &dyn Display) -> Error 
         Why::Plain => "does the server use TLS there? without it, write nats:// and no NATS_CA",
         Why::Away | Why::Other => "is nats-server running there, and is the port right?",
     };
-    Error::Unreachable { address: address.to_string(), why: error.to_string(), next }
+    let passes = why == Why::Away;
+    Error::Unreachable { address: address.to_string(), why: error.to_string(), next, passes }
 }
 
 /// The server has no room left, whatever else it can do.
@@ -333,6 +369,7 @@ fn without_jetstream(error: Error) -> Error {
             address,
             why: format!("JetStream does not do what it should ({why})"),
             next: "start the server with JetStream, `nats-server -js`, and allow it for this account",
+            passes: false,
         },
         other => other,
     }

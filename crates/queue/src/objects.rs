@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use async_nats::jetstream::object_store::GetErrorKind;
 use tokio::io::AsyncReadExt;
 
 use crate::error::Error;
@@ -11,18 +12,32 @@ use crate::link::{Hub, Link, text};
 
 /// How long the server may be away.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long it may take until more of an object comes.
+const PIECE: Duration = Duration::from_secs(20);
+/// What a slow network carries in a second.
+const BYTES: u64 = 50_000;
 
 impl Link {
     /// Keeps something for the workers of a campaign, as long as the campaign lasts.
     pub fn keep(&self, job: &Job, name: &str, content: &[u8]) -> Result<(), Error> {
         let (hub, object) = (self.hub(), object(job, name));
-        self.block(hub.insist("keep an object", PATIENCE, || put(hub, &object, content)))
+        let limit = PIECE + Duration::from_secs(content.len() as u64 / BYTES);
+        let keep = || put(hub, &object, content);
+        self.block(hub.transfer(&|| false, "keep an object", PATIENCE, limit, keep))
     }
 
     /// What was kept for them.
-    pub fn kept(&self, job: &Job, name: &str) -> Result<Vec<u8>, Error> {
+    pub fn kept(
+        &self,
+        job: &Job,
+        name: &str,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<u8>, Error> {
         let (hub, object) = (self.hub(), object(job, name));
-        self.block(hub.insist("fetch an object", PATIENCE / 4, || fetch(hub, &object)))
+        let fetch = || async {
+            fetch(hub, &object).await?.ok_or_else(|| format!("there is no object {object}"))
+        };
+        self.block(hub.transfer(stop, "fetch an object", PATIENCE / 4, Duration::MAX, fetch))
     }
 }
 
@@ -36,9 +51,28 @@ pub(crate) async fn put(hub: &Hub, object: &str, content: &[u8]) -> Result<(), S
     store.put(object, &mut content).await.map(drop).map_err(text)
 }
 
-pub(crate) async fn fetch(hub: &Hub, object: &str) -> Result<Vec<u8>, String> {
+/// An object, however long it takes as long as some of it comes; `None` if there is none of this name.
+pub(crate) async fn fetch(hub: &Hub, object: &str) -> Result<Option<Vec<u8>>, String> {
     let store = hub.jetstream.get_object_store(hub.address.parcels()).await.map_err(text)?;
-    let mut content = Vec::new();
-    store.get(object).await.map_err(text)?.read_to_end(&mut content).await.map_err(text)?;
-    Ok(content)
+    let mut reader = match store.get(object).await {
+        Ok(reader) => reader,
+        Err(error) if error.kind() == GetErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(text(error)),
+    };
+    let (mut content, mut piece) = (Vec::new(), vec![0; 1 << 16]);
+    loop {
+        let read = tokio::time::timeout(PIECE, reader.read(&mut piece)).await;
+        match read.map_err(|_| "no answer".to_owned())?.map_err(text)? {
+            0 => return Ok(Some(content)),
+            length => content.extend_from_slice(&piece[..length]),
+        }
+    }
+}
+
+/// Removes objects; what is left of them is given up by the server after some days.
+pub(crate) async fn remove(hub: &Hub, objects: Vec<String>) {
+    let Ok(store) = hub.jetstream.get_object_store(hub.address.parcels()).await else { return };
+    for object in objects {
+        let _ = store.delete(&object).await;
+    }
 }

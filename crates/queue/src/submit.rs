@@ -8,19 +8,20 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::Message;
-use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
+use async_nats::jetstream::consumer::{self, AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::message::PublishMessage;
 use bytes::Bytes;
 use futures_util::StreamExt;
-use strait_findings::{CampaignId, Discovery, Occurrence, Ranges};
+use strait_findings::{CampaignId, Discovery, Ranges};
 
 use crate::allot::{Allotment, Block};
 use crate::error::Error;
-use crate::job::{Item, Job, LaneName, Report};
+use crate::job::{Item, Job, LaneName, Report, Shown};
 use crate::ledger::Ledger;
-use crate::link::{Hub, Link, text};
-use crate::objects::fetch;
+use crate::link::{Hub, KEPT, Link, text};
+use crate::objects::{fetch, remove};
 use crate::source::Part;
+use crate::worker::alive;
 
 /// Items that wait or are under way at once.
 const AHEAD: usize = 256;
@@ -38,6 +39,8 @@ const SILENCE: Duration = Duration::from_secs(5);
 const FAREWELL: Duration = Duration::from_secs(1);
 /// How long it may take to remove what is left of a campaign.
 const CLEARING: Duration = Duration::from_secs(10);
+/// What says that there is a campaign is given up by the server after some days, so it is said again.
+const ANNOUNCED: Duration = Duration::from_secs(3600);
 /// The file in the campaign's folder that says which campaign of a queue it is.
 const JOB: &str = "queue.json";
 
@@ -50,6 +53,10 @@ pub enum Told {
     ServerAway,
     /// The server is there and stores nothing: why.
     Refuses(String),
+    /// A result cannot be read, so its work is given out again: why.
+    Unreadable(String),
+    /// The server could not be told that the campaign is over: why.
+    NotEnded(String),
 }
 
 /// A queue that others work at.
@@ -96,14 +103,34 @@ struct Flow {
     results: PullConsumer,
     heard: Instant,
     looked: Instant,
+    announced: Instant,
+    /// The last sign of life of a worker: its number, and when it was seen first.
+    alive: (Option<u64>, Instant),
     told: bool,
 }
 
 impl Flow {
     fn new(allotment: Allotment, executed: Vec<Ranges>, results: PullConsumer) -> Self {
-        let (heard, looked) = (Instant::now(), Instant::now());
-        let out = BTreeMap::new();
-        Flow { allotment, out, again: 0, executed, results, heard, looked, told: false }
+        let now = Instant::now();
+        Flow {
+            allotment,
+            out: BTreeMap::new(),
+            again: 0,
+            executed,
+            results,
+            heard: now,
+            looked: now,
+            announced: now,
+            alive: (None, now),
+            told: false,
+        }
+    }
+
+    /// What is not done.
+    fn items(&self) -> Vec<Item> {
+        let item =
+            |((lane, start), end): (&(usize, u64), &u64)| Item { lane: *lane, start: *start, end: *end };
+        self.out.iter().map(item).collect()
     }
 }
 
@@ -124,24 +151,30 @@ impl Submission<'_> {
         // What is done is done, whatever failed.
         let left = self.leave(ledger, &mut flow, walked.is_ok());
         walked?;
-        left?;
-        // Everything that was in the queue is in the store.
-        let _ = fs::remove_file(&path);
+        if left? {
+            // Everything that was in the queue is in the store.
+            let _ = fs::remove_file(&path);
+        }
         Ok(())
     }
 
     fn walk(&mut self, ledger: &mut Ledger<'_>, flow: &mut Flow) -> Result<(), Error> {
         while !(self.stop)() {
-            self.feed(flow)?;
+            self.feed(flow);
             if flow.out.is_empty() {
                 return Ok(());
+            }
+            if flow.announced.elapsed() > ANNOUNCED {
+                flow.announced = Instant::now();
+                // It is said again when nobody works any more.
+                let _ = self.link.block(put(self.link.hub(), self.job));
             }
             let messages = self.link.block(read(&flow.results, WAIT));
             match messages {
                 Ok(messages) => self.take_in(ledger, flow, &messages)?,
                 Err(_) => std::thread::sleep(WAIT),
             }
-            self.look_around(flow)?;
+            self.look_around(flow);
         }
         Ok(())
     }
@@ -155,6 +188,7 @@ impl Submission<'_> {
             ack_policy: AckPolicy::Explicit,
             ack_wait: job.lease(),
             max_ack_pending: -1,
+            inactive_threshold: KEPT,
             ..pull::Config::default()
         };
         let make = || async {
@@ -169,24 +203,36 @@ impl Submission<'_> {
     }
 
     /// Gives out work until enough waits.
-    fn feed(&mut self, flow: &mut Flow) -> Result<(), Error> {
+    fn feed(&mut self, flow: &mut Flow) {
         let mut items = Vec::new();
         while flow.out.len() < AHEAD {
             let Some(Block { lane, indices }) = flow.allotment.claim() else { break };
             flow.out.insert((lane, indices.start), indices.end);
             items.push(Item { lane, start: indices.start, end: indices.end });
         }
-        self.publish(&items, "")
+        self.publish(flow, &items, "");
     }
 
-    /// Gives out these items.
-    fn publish(&self, items: &[Item], suffix: &str) -> Result<(), Error> {
+    /// Gives out these items. What the server does not take is given out again when it has no work left.
+    fn publish(&mut self, flow: &mut Flow, items: &[Item], suffix: &str) {
         if items.is_empty() {
-            return Ok(());
+            return;
         }
         let (hub, job) = (self.link.hub(), &self.job.id);
         let publish = || publish(hub, job, items, suffix);
-        self.link.block(hub.insist_unless(self.stop, "give out work", PATIENCE, publish))
+        let given = hub.insist_unless(self.stop, "give out work", PATIENCE, publish);
+        match self.link.block(given) {
+            Err(Error::Full { why, .. }) => self.tell_once(flow, Told::Refuses(why)),
+            Err(_) => self.tell_once(flow, Told::ServerAway),
+            Ok(()) => {}
+        }
+    }
+
+    /// Says it, unless something is wrong already.
+    fn tell_once(&mut self, flow: &mut Flow, told: Told) {
+        if !(self.stop)() && !std::mem::replace(&mut flow.told, true) {
+            (self.tell)(told);
+        }
     }
 
     /// Puts results into the store, then acknowledges them.
@@ -200,30 +246,30 @@ impl Submission<'_> {
             return ledger.commit_if_due();
         }
         (flow.heard, flow.told) = (Instant::now(), false);
+        let mut parcels = Vec::new();
         for message in messages {
-            let report: Report =
-                serde_json::from_slice(&message.payload).map_err(|error| self.foreign(&error))?;
-            let item = &report.item;
-            let Some(executed) = flow.executed.get_mut(item.lane) else {
-                return Err(self.foreign(&format!("there is no lane {}", item.lane)));
+            let report = serde_json::from_slice::<Report>(&message.payload).map_err(text);
+            let report = report.and_then(|report| match flow.executed.len() {
+                lanes if lanes > report.item.lane => Ok(report),
+                _ => Err(format!("there is no lane {}", report.item.lane)),
+            });
+            let report = match report {
+                Ok(report) => report,
+                Err(why) => {
+                    (self.tell)(Told::Unreadable(why));
+                    continue;
+                }
             };
-            // Done twice: by a worker that was taken for dead, or the message came again.
-            if executed.contains(item.start) {
-                continue;
-            }
-            let (lane, start, indices) = (item.lane, item.start, item.indices());
-            let (mut part, occurrences) = self.open(ledger, &report)?;
-            if !report.whole {
-                ledger.add(lane, part, occurrences)?;
-                continue;
-            }
-            executed.insert(indices.clone());
-            part.indices.insert(indices);
-            (self.counted)(&part);
-            ledger.add(lane, part, occurrences)?;
-            if flow.out.remove(&(lane, start)).is_some() {
-                flow.allotment.finish(lane, Duration::from_millis(report.spent_ms));
-            }
+            let opened = match self.open(ledger, &report) {
+                Ok(opened) => opened,
+                // What is not acknowledged comes again.
+                Err(_) => {
+                    self.tell_once(flow, Told::ServerAway);
+                    return ledger.commit();
+                }
+            };
+            parcels.extend(report.parcels.iter().map(|(_, object)| object.clone()));
+            self.enter(ledger, flow, &report, opened)?;
         }
         ledger.commit()?;
         self.link.block(async {
@@ -232,133 +278,200 @@ impl Submission<'_> {
                 let _ = message.ack().await;
             }
         });
+        let hub = self.link.hub().clone();
+        self.link.spawn(async move { remove(&hub, parcels).await });
+        Ok(())
+    }
+
+    /// Puts a report into the ledger.
+    fn enter(
+        &mut self,
+        ledger: &mut Ledger<'_>,
+        flow: &mut Flow,
+        report: &Report,
+        opened: Opened,
+    ) -> Result<(), Error> {
+        let Report { item, whole, .. } = report;
+        let executed = &mut flow.executed[item.lane];
+        let (is_known, Opened { mut part, is_complete }) = (executed.contains(item.start), opened);
+        let occurrences = report.shown.iter().flat_map(Shown::occurrences).collect();
+        // Done twice: by a worker that was taken for dead, or the message came again. What it found
+        // counts all the same.
+        if is_known || !whole {
+            let part = Part { discoveries: part.discoveries, ..Part::default() };
+            return ledger.add(item.lane, part, occurrences);
+        }
+        // The server has lost what was found there: it is given out again.
+        if !is_complete {
+            (self.tell)(Told::Unreadable("the description of a fault is lost".to_owned()));
+            return Ok(());
+        }
+        executed.insert(item.indices());
+        part.indices.insert(item.indices());
+        (self.counted)(&part);
+        ledger.add(item.lane, part, occurrences)?;
+        if flow.out.remove(&(item.lane, item.start)).is_some() {
+            flow.allotment.finish(item.lane, Duration::from_millis(report.spent_ms));
+        }
         Ok(())
     }
 
     /// A report as the ledger takes it; parcels of unknown faults are fetched.
-    fn open(
-        &mut self,
-        ledger: &Ledger<'_>,
-        report: &Report,
-    ) -> Result<(Part, Vec<Occurrence>), Error> {
-        let mut part = Part {
-            programs: report.programs,
-            runs: report.runs,
-            counts: report.counts.clone(),
-            ..Part::default()
-        };
+    fn open(&mut self, ledger: &Ledger<'_>, report: &Report) -> Result<Opened, Error> {
+        let (mut found, mut is_complete) = (Vec::new(), true);
         for (finding, object) in &report.parcels {
             if ledger.store().findings().any(|known| known.id == *finding) {
                 continue;
             }
             let hub = self.link.hub();
             let fetch = || fetch(hub, object);
-            let parcel = self.link.block(hub.insist("fetch a finding", PATIENCE / 4, fetch))?;
-            let discovery: Discovery =
-                serde_json::from_slice(&parcel).map_err(|error| self.foreign(&error))?;
-            if (self.is_news)(&discovery) {
-                part.discoveries.push(discovery);
-            }
+            let parcel =
+                hub.transfer(self.stop, "fetch a finding", PATIENCE / 4, PATIENCE, fetch);
+            let parcel = self.link.block(parcel)?;
+            let discovery = parcel.and_then(|parcel| serde_json::from_slice(&parcel).ok());
+            is_complete &= discovery.is_some();
+            found.extend(discovery);
         }
-        let occurrence = |shown: &crate::job::Shown| Occurrence {
-            finding: shown.finding.clone(),
-            seed: shown.seed,
-            index: shown.index,
-        };
-        Ok((part, report.shown.iter().map(occurrence).collect()))
-    }
-
-    fn foreign(&self, why: &dyn std::fmt::Display) -> Error {
-        let address = self.link.address().to_string();
-        Error::Foreign { address, what: "results", why: why.to_string() }
+        found.retain(|discovery| (self.is_news)(discovery));
+        let Report { programs, runs, counts, .. } = report.clone();
+        let part = Part { programs, runs, counts, discoveries: found, ..Part::default() };
+        Ok(Opened { part, is_complete })
     }
 
     /// Says if nobody does anything, and gives out again what has got lost: a server that loses its disk
     /// loses work that we know of.
-    fn look_around(&mut self, flow: &mut Flow) -> Result<(), Error> {
+    fn look_around(&mut self, flow: &mut Flow) {
         if flow.looked.elapsed() < SILENCE || flow.heard.elapsed() < SILENCE {
-            return Ok(());
+            return;
         }
         flow.looked = Instant::now();
-        let hub = self.link.hub();
-        let info = self.link.block(async {
-            let stream = hub.jetstream.get_stream(hub.address.work()).await.map_err(text)?;
-            stream.consumer_info(&self.job.id).await.map_err(text)
-        });
-        let told = match info {
-            // Workers are at it, or they are done and nothing is taken from them.
-            Ok(info) if info.num_ack_pending > 0 => match self.link.block(put(hub, self.job)) {
-                Ok(()) => return Ok(()),
-                Err(why) => Told::Refuses(why),
-            },
-            Ok(info) if info.num_pending == 0 && flow.heard.elapsed() > self.job.lease() => {
-                flow.again += 1;
-                let items = flow.out.iter().map(|((lane, start), end)| Item {
-                    lane: *lane,
-                    start: *start,
-                    end: *end,
-                });
-                let items: Vec<Item> = items.collect();
-                return self.publish(&items, &format!(".{}", flow.again));
+        let (hub, lease) = (self.link.hub().clone(), self.job.lease());
+        let seen = self.link.block(look(&hub, &self.job.id));
+        if let Ok((_, sign)) = &seen
+            && flow.alive.0 != *sign
+        {
+            flow.alive = (*sign, Instant::now());
+        }
+        let told = match seen {
+            // Workers are at it, or they are done and nothing is taken from them, or they are gone.
+            Ok((info, _)) if info.num_ack_pending > 0 => {
+                match self.link.block(put(&hub, self.job)) {
+                    Err(why) => Told::Refuses(why),
+                    Ok(()) if flow.alive.1.elapsed() < lease + SILENCE => return,
+                    Ok(()) => Told::NoWorkers,
+                }
             }
-            Ok(info) if info.num_waiting > 0 => return Ok(()),
+            Ok((info, _)) if info.num_pending == 0 && flow.heard.elapsed() > lease => {
+                flow.again += 1;
+                let (items, suffix) = (flow.items(), format!(".{}", flow.again));
+                return self.publish(flow, &items, &suffix);
+            }
+            Ok((info, _)) if info.num_waiting > 0 => return,
             Ok(_) => Told::NoWorkers,
+            Err(why) if why.contains("not found") => match self.announce_again() {
+                Ok(results) => {
+                    flow.results = results;
+                    return;
+                }
+                Err(_) => Told::ServerAway,
+            },
             Err(_) => Told::ServerAway,
         };
-        if !std::mem::replace(&mut flow.told, true) {
-            (self.tell)(told);
-        }
-        Ok(())
+        self.tell_once(flow, told);
+    }
+
+    /// The server is there and has forgotten everything.
+    fn announce_again(&self) -> Result<PullConsumer, Error> {
+        self.link.block(async {
+            self.link.hub().furnish(PATIENCE / 4).await?;
+            self.announce().await
+        })
     }
 
     /// Takes back what is not done, takes in what comes meanwhile, and clears up.
+    /// `false` if something may be left in the queue.
     fn leave(
         &mut self,
         ledger: &mut Ledger<'_>,
         flow: &mut Flow,
         is_well: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let (hub, job) = (self.link.hub().clone(), self.job.id.clone());
         if !is_well {
-            // The server or the store fails: what is in the queue stays there for a resumption.
-            return ledger.commit();
+            // The store fails: what is in the queue stays there for a resumption.
+            ledger.commit()?;
+            return Ok(false);
         }
-        self.link.block(hub.insist("end the campaign", PATIENCE, || end(&hub, &job)))?;
-        let begun = Instant::now();
-        while !flow.out.is_empty() && begun.elapsed() < FAREWELL {
-            let messages = self.link.block(read(&flow.results, WAIT)).unwrap_or_default();
-            self.take_in(ledger, flow, &messages)?;
+        let ended = self.link.block(hub.insist("end the campaign", CLEARING, || end(&hub, &job)));
+        if let Err(error) = ended {
+            ledger.commit()?;
+            (self.tell)(Told::NotEnded(error.to_string()));
+            return Ok(false);
         }
+        let wait = if flow.out.is_empty() { Duration::ZERO } else { FAREWELL };
+        let is_drained = self.drain(ledger, flow, wait)?;
         ledger.commit()?;
-        // What remains there is given up by the server after some days.
-        let _ = self.link.block(hub.insist("clear up", CLEARING, || clear(&hub, &job)));
-        Ok(())
+        if is_drained {
+            // What remains there is given up by the server after some days.
+            let _ = self.link.block(hub.insist("clear up", CLEARING, || clear(&hub, &job)));
+        }
+        Ok(is_drained)
+    }
+
+    /// Takes in the results that are there, and those that come within a while. `false` if some are not
+    /// given to us.
+    fn drain(
+        &mut self,
+        ledger: &mut Ledger<'_>,
+        flow: &mut Flow,
+        wait: Duration,
+    ) -> Result<bool, Error> {
+        let begun = Instant::now();
+        loop {
+            match self.link.block(read(&flow.results, WAIT)) {
+                Ok(messages) => self.take_in(ledger, flow, &messages)?,
+                Err(_) => std::thread::sleep(WAIT),
+            }
+            let info = self.link.block(flow.results.get_info());
+            let is_empty =
+                info.is_ok_and(|info| info.num_pending == 0 && info.num_ack_pending == 0);
+            if is_empty && begun.elapsed() >= wait {
+                return Ok(true);
+            }
+            // What was given to somebody else comes again, and once more if that gets lost.
+            if begun.elapsed() > wait + AGAIN * 3 {
+                return Ok(false);
+            }
+        }
     }
 
     /// Takes in what an earlier run of this campaign has left in the queue, if it did not end well.
     pub fn take_up(&mut self, ledger: &mut Ledger<'_>, id: CampaignId) -> Result<(), Error> {
         let Ok(text) = fs::read(self.folder.join(JOB)) else { return Ok(()) };
         let Ok(earlier) = serde_json::from_slice::<Job>(&text) else { return Ok(()) };
-        // Results name lanes by number.
-        if earlier.lanes != self.job.lanes {
-            return Ok(());
-        }
         let hub = self.link.hub().clone();
         let _ = self.link.block(hub.insist("end", CLEARING, || end(&hub, &earlier.id)));
-        let Ok(results) = self.link.block(results_of(&hub, &earlier.id)) else { return Ok(()) };
-        let executed = executed(ledger, id, &earlier.lanes)?;
-        let allotment = Allotment::new([], crate::Shard::default());
-        let mut flow = Flow::new(allotment, executed, results);
-        loop {
-            let messages = self.link.block(read(&flow.results, FAREWELL)).unwrap_or_default();
-            if messages.is_empty() {
-                break;
+        let results = self.link.block(results_of(&hub, &earlier.id));
+        // Results name lanes by number.
+        if let Ok(results) = results
+            && earlier.lanes == self.job.lanes
+        {
+            let executed = executed(ledger, id, &earlier.lanes)?;
+            let allotment = Allotment::new([], crate::Shard::default());
+            let mut flow = Flow::new(allotment, executed, results);
+            if !self.drain(ledger, &mut flow, FAREWELL)? {
+                return Err(hub.failed("read what is left of the campaign", "no answer"));
             }
-            self.take_in(ledger, &mut flow, &messages)?;
         }
         let _ = self.link.block(hub.insist("clear up", CLEARING, || clear(&hub, &earlier.id)));
         Ok(())
     }
+}
+
+/// A report, and whether all that it found is there.
+struct Opened {
+    part: Part,
+    is_complete: bool,
 }
 
 fn executed(ledger: &Ledger<'_>, id: CampaignId, lanes: &[LaneName]) -> Result<Vec<Ranges>, Error> {
@@ -377,6 +490,15 @@ async fn put(hub: &Hub, job: &Job) -> Result<(), String> {
     jobs.put(&job.id, body).await.map(drop).map_err(text)
 }
 
+/// What the server knows about the work, and the last sign of life of a worker.
+async fn look(hub: &Hub, job: &str) -> Result<(consumer::Info, Option<u64>), String> {
+    let stream = hub.jetstream.get_stream(hub.address.work()).await.map_err(text)?;
+    let info = stream.consumer_info(job).await.map_err(text)?;
+    let notes = hub.store(hub.address.notes()).await?;
+    let sign = notes.entry(alive(job)).await.map_err(text)?;
+    Ok((info, sign.map(|sign| sign.revision)))
+}
+
 async fn results_of(hub: &Hub, job: &str) -> Result<PullConsumer, String> {
     let config = pull::Config {
         durable_name: Some(job.to_owned()),
@@ -384,6 +506,7 @@ async fn results_of(hub: &Hub, job: &str) -> Result<PullConsumer, String> {
         ack_policy: AckPolicy::Explicit,
         ack_wait: AGAIN,
         max_ack_pending: -1,
+        inactive_threshold: KEPT,
         ..pull::Config::default()
     };
     let stream = hub.jetstream.get_stream(hub.address.results()).await.map_err(text)?;
@@ -437,6 +560,7 @@ async fn clear(hub: &Hub, job: &str) -> Result<(), String> {
     let stream = hub.jetstream.get_stream(hub.address.results()).await.map_err(text)?;
     let _ = stream.delete_consumer(job).await;
     stream.purge().filter(hub.address.results_of(job)).await.map_err(text)?;
+    hub.forget(&hub.address.notes(), &format!("{job}.>")).await?;
     let store = hub.jetstream.get_object_store(hub.address.parcels()).await.map_err(text)?;
     let mut objects = store.list().await.map_err(text)?;
     let prefix = format!("{job}.");
@@ -444,8 +568,6 @@ async fn clear(hub: &Hub, job: &str) -> Result<(), String> {
     while let Some(object) = objects.next().await {
         ours.extend(object.ok().map(|object| object.name).filter(|name| name.starts_with(&prefix)));
     }
-    for name in ours {
-        let _ = store.delete(&name).await;
-    }
+    remove(hub, ours).await;
     Ok(())
 }

@@ -5,13 +5,14 @@
 //! Nothing here has to happen exactly once: an item that is done twice has the same name both times,
 //! and the stream and the reader take one.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::message::{Acker, PublishMessage};
+use async_nats::header::NATS_MESSAGE_ID;
 use async_nats::jetstream::{AckKind, Message, kv};
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -30,14 +31,20 @@ use crate::source::{Part, Piece, Source};
 const ASKING: Duration = Duration::from_secs(1);
 /// Without work for so long a thread leaves: there may be work of another campaign.
 const IDLE: Duration = Duration::from_secs(3);
+/// A server that is away for so long may have forgotten the campaign.
+const AWAY: Duration = Duration::from_secs(120);
 /// How often we look whether the campaign is over.
 const LOOK: Duration = Duration::from_secs(1);
 /// Results that are on their way at once.
 const ON_THEIR_WAY: u32 = 8;
 /// How long results are offered to a server that is away, when we are to end.
 const FAREWELL: Duration = Duration::from_secs(10);
+/// Between two attempts, or looks.
+const PAUSE: Duration = Duration::from_millis(250);
 /// Results that are not taken for so long are worth a word.
 const TROUBLE: Duration = Duration::from_secs(3);
+/// Items of ours that we know again.
+const ITEMS: usize = 4096;
 /// Whatever takes so many workers, and never lets one begin, is given up.
 const DELIVERIES: i64 = 25;
 
@@ -58,15 +65,24 @@ struct Shared {
     /// Others have waited for as long as a lease.
     is_turn_over: AtomicBool,
     is_closing: AtomicBool,
+    /// Somebody wants the worker to stop.
+    stop: Arc<AtomicBool>,
+    /// Has there been anything to do?
+    is_used: AtomicBool,
     on_their_way: Arc<Semaphore>,
-    known: Mutex<Known>,
+    memory: Memory,
 }
+
+/// What a worker remembers of a campaign from one turn to the next.
+#[derive(Clone, Default)]
+pub struct Memory(Arc<Mutex<Known>>);
 
 /// What has been handed in.
 #[derive(Default)]
 struct Known {
-    /// Items of ours.
-    items: HashSet<String>,
+    /// The last items of ours, by the names of their messages: what is given out again because its
+    /// results are lost has another.
+    items: VecDeque<String>,
     /// Faults that the reader knows for sure.
     told: HashSet<String>,
     /// The fullest description of each fault.
@@ -74,14 +90,20 @@ struct Known {
 }
 
 impl Bench {
-    /// A place at this campaign, for a worker of this name. `None` if the campaign has just ended.
-    pub fn open(link: &Link, job: &Job, name: &str) -> Result<Option<Bench>, Error> {
+    /// A place at this campaign, for a worker of this name. `None` if the campaign has just ended, or
+    /// the server is away.
+    pub fn open(
+        link: &Link,
+        job: &Job,
+        name: &str,
+        memory: &Memory,
+        stop: &Arc<AtomicBool>,
+    ) -> Option<Bench> {
         let hub = link.hub().clone();
         let consumer: Result<PullConsumer, _> =
             link.block(hub.jetstream.get_consumer_from_stream(&job.id, hub.address.work()));
-        let Ok(consumer) = consumer else { return Ok(None) };
-        let notes = link.block(hub.store(hub.address.notes()));
-        let Ok(notes) = notes else { return Ok(None) };
+        let consumer = consumer.ok()?;
+        let notes = link.block(hub.store(hub.address.notes())).ok()?;
         let shared = Arc::new(Shared {
             hub,
             job: job.clone(),
@@ -91,12 +113,19 @@ impl Bench {
             is_over: AtomicBool::new(false),
             is_turn_over: AtomicBool::new(false),
             is_closing: AtomicBool::new(false),
+            stop: Arc::clone(stop),
+            is_used: AtomicBool::new(false),
             on_their_way: Arc::new(Semaphore::new(ON_THEIR_WAY as usize)),
-            known: Mutex::default(),
+            memory: memory.clone(),
         });
         let watched = Arc::clone(&shared);
         let look = link.spawn(async move { watched.look().await });
-        Ok(Some(Bench { link: link.clone(), shared, look }))
+        Some(Bench { link: link.clone(), shared, look })
+    }
+
+    /// Has there been anything to do?
+    pub fn is_used(&self) -> bool {
+        self.shared.is_used.load(Ordering::Relaxed)
     }
 
     /// A thread's own source.
@@ -121,21 +150,32 @@ impl Bench {
 
 impl Shared {
     fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.memory.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// An item is handed in, and the reader knows of these faults.
-    fn remember(&self, item: &str, told: Option<Vec<String>>) {
+    fn remember(&self, message: &str, told: Option<Vec<String>>) {
         let mut known = self.known();
-        known.items.insert(item.to_owned());
+        known.items.push_back(message.to_owned());
+        if known.items.len() > ITEMS {
+            known.items.pop_front();
+        }
         known.told.extend(told.into_iter().flatten());
     }
 
-    /// Looks whether the campaign is over, or whether it is the turn of another one.
+    /// Looks whether the campaign is over, or whether it is the turn of another one, and says that
+    /// somebody works for it.
     async fn look(&self) {
         let begun = Instant::now();
+        let mut said = None;
         loop {
             tokio::time::sleep(LOOK).await;
+            let is_due = said.is_none_or(|said: Instant| said.elapsed() > self.job.lease() / 3);
+            if is_due && self.is_used.load(Ordering::Relaxed) {
+                said = Some(Instant::now());
+                // Without it the reader believes that nobody is there, and says so.
+                let _ = self.notes.put(alive(&self.job.id), Bytes::new()).await;
+            }
             let Ok(jobs) = self.hub.store(self.hub.address.jobs()).await else { continue };
             if begun.elapsed() > self.job.lease() && self.is_one_of_many(&jobs).await {
                 self.is_turn_over.store(true, Ordering::Relaxed);
@@ -169,15 +209,15 @@ impl Shared {
             let mut messages = batch.messages().await.map_err(text)?;
             messages.next().await.transpose().map_err(text)
         };
-        tokio::time::timeout(ASKING * 3, asking).await.unwrap_or(Ok(None))
+        let answer = tokio::time::timeout(ASKING * 3, asking).await;
+        answer.unwrap_or_else(|_| Err("no answer".to_owned()))
     }
 
     /// Stores the results of an item, then acknowledges it.
     async fn hand_in(&self, open: Open, spent: Duration) {
         let part = &open.part;
-        let shown: Vec<Shown> = part.discoveries.iter().map(shown).collect();
+        let shown = Shown::all(&part.discoveries);
         let mut news: Vec<String> = shown.iter().map(|shown| shown.finding.clone()).collect();
-        news.sort();
         news.dedup();
         news.retain(|finding| !self.known().told.contains(finding));
         let mut parcels = Vec::new();
@@ -202,7 +242,7 @@ impl Shared {
             worker: self.name.clone(),
         };
         let Some(is_first) = self.publish(&open.name, &report).await else { return };
-        self.remember(&open.name, is_first.then_some(news));
+        self.remember(&open.message, is_first.then_some(news));
         // If this gets lost, the item comes again and is known.
         let _ = open.acker.ack().await;
         if open.note.is_some() {
@@ -224,7 +264,7 @@ impl Shared {
             runs: 0,
             spent_ms: 0,
             counts: BTreeMap::new(),
-            shown: vec![shown(&discovery)],
+            shown: Shown::all(std::slice::from_ref(&discovery)),
             parcels: vec![(finding.clone(), object)],
             worker: self.name.clone(),
         };
@@ -268,20 +308,23 @@ impl Shared {
                     if begun.elapsed() > TROUBLE {
                         *self.hub.trouble() = Some(why);
                     }
-                    tokio::time::sleep(Duration::from_millis(250)).await;
+                    tokio::time::sleep(PAUSE).await;
                 }
             }
         }
     }
 }
 
-fn shown(discovery: &Discovery) -> Shown {
-    Shown { finding: discovery.id(), seed: discovery.seed, index: discovery.index }
+/// The key under which workers say that they are there.
+pub(crate) fn alive(job: &str) -> String {
+    format!("{job}.alive")
 }
 
 /// The item that a thread is at.
 struct Open {
     name: String,
+    /// The name of the message that brought it.
+    message: String,
     item: Item,
     acker: Arc<Acker>,
     beat: JoinHandle<()>,
@@ -315,11 +358,14 @@ impl Taker {
                 why: error.to_string(),
             })?;
         let name = item.name(&shared.job.id);
-        if shared.known().items.contains(&name) {
+        let id = message.headers.as_ref().and_then(|headers| headers.get(NATS_MESSAGE_ID));
+        let id = id.map_or_else(|| name.clone(), ToString::to_string);
+        if shared.known().items.contains(&id) {
             // If this gets lost, it comes again.
             let _ = self.link.block(acker.ack());
             return Ok(None);
         }
+        shared.is_used.store(true, Ordering::Relaxed);
         let acker = Arc::new(acker);
         let (alive, pause) = (Arc::clone(&acker), shared.job.lease() / 3);
         let beat = self.link.spawn(async move {
@@ -329,7 +375,8 @@ impl Taker {
                 let _ = alive.ack_with(AckKind::Progress).await;
             }
         });
-        let mut open = Open { name, item, acker, beat, note: None, part: Part::default() };
+        let (note, part) = (None, Part::default());
+        let mut open = Open { name, message: id, item, acker, beat, note, part };
         if delivered > 1 {
             let read = || Note::read(&shared.notes, &open.name);
             let patience = shared.job.lease();
@@ -344,10 +391,24 @@ impl Taker {
         Ok(Some(open))
     }
 
-    /// Does something beside the next item; whoever closes the bench waits for it.
+    /// Does something beside the next item; whoever closes the bench waits for it. If there is too much
+    /// on its way for too long when we are to stop, it is left to others.
     fn beside<F: Future<Output = ()> + Send + 'static>(&self, task: impl FnOnce(Arc<Shared>) -> F) {
-        // The semaphore is never closed.
-        let permit = self.link.block(Arc::clone(&self.shared.on_their_way).acquire_owned()).ok();
+        let mut stopped = None;
+        let permit = loop {
+            let permit = Arc::clone(&self.shared.on_their_way).acquire_owned();
+            // The semaphore is never closed.
+            let permit = self.link.block(async { tokio::time::timeout(PAUSE, permit).await });
+            if let Ok(permit) = permit {
+                break permit.ok();
+            }
+            if self.shared.stop.load(Ordering::SeqCst) {
+                let since = stopped.get_or_insert_with(Instant::now);
+                if since.elapsed() > FAREWELL {
+                    return;
+                }
+            }
+        };
         let task = task(Arc::clone(&self.shared));
         self.link.spawn(async move {
             task.await;
@@ -382,16 +443,21 @@ impl Taker {
 
 impl Source for Taker {
     fn take(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<Piece>, Error> {
-        let begun = Instant::now();
-        while !stop() && !self.shared.is_done() && begun.elapsed() < IDLE {
+        let mut idle = Instant::now();
+        let mut away = None;
+        while !stop() && !self.shared.is_done() && idle.elapsed() < IDLE {
             let message = match self.link.block(self.shared.ask()) {
-                Ok(Some(message)) => message,
-                Ok(None) => continue,
-                Err(_) => {
-                    std::thread::sleep(Duration::from_millis(200));
+                Ok(message) => message,
+                // It is back soon, in general, and knows that we are at it.
+                Err(_) if away.get_or_insert_with(Instant::now).elapsed() < AWAY => {
+                    std::thread::sleep(PAUSE);
+                    idle = Instant::now();
                     continue;
                 }
+                Err(_) => return Ok(None),
             };
+            away = None;
+            let Some(message) = message else { continue };
             let Some(open) = self.accept(message)? else { continue };
             let piece = Piece {
                 lane: open.item.lane,

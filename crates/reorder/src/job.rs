@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -104,7 +104,8 @@ pub fn served(
     }
     let folder = Scratch::new("module").map_err(Error::Folder)?;
     let root = folder.path().join("module");
-    unpack(&link.kept(job, &settings.module)?, &settings.module, &root)?;
+    let module = link.kept(job, &settings.module, &|| stop.load(Ordering::SeqCst))?;
+    unpack(&module, &settings.module, &root)?;
     let here = Go::find(launcher, &root)?;
     if here.version() != settings.go {
         return Err(cannot(format!("it needs Go {}; here is {}", settings.go, here.version())));

@@ -103,9 +103,10 @@ impl Campaign<'_> {
         table.ended()
     }
 
-    /// Does the work of a campaign in a queue until there is none for a while.
-    pub fn serve(&self, bench: &Bench) -> Result<(), Error> {
-        let table = Table::new(HashSet::new())?;
+    /// Does the work of a campaign in a queue until there is none for a while. Faults that were `known`
+    /// before are not confirmed again.
+    pub fn serve(&self, bench: &Bench, known: &mut HashSet<String>) -> Result<(), Error> {
+        let table = Table::new(std::mem::take(known))?;
         thread::scope(|scope| {
             for _ in 0..self.jobs.max(1) {
                 let mut source = bench.taker();
@@ -113,6 +114,9 @@ impl Campaign<'_> {
                 scope.spawn(move || self.work(table, &mut source));
             }
         });
+        let mut seen = table.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        *known = std::mem::take(&mut seen);
+        drop(seen);
         table.ended()
     }
 

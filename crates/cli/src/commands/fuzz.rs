@@ -70,7 +70,7 @@ pub struct FuzzArgs {
     #[command(flatten)]
     queue: QueueArgs,
     /// With --queue: programs in a piece of work [default: 256, fewer if --count is small]
-    #[arg(long, value_name = "K", requires = "queue", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    #[arg(long, value_name = "K", requires = "queue", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     item: Option<u64>,
 }
 

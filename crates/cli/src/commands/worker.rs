@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde_json::json;
 use strait_fuzz::{Bounds, Campaign, Counters, Lanes, lanes_of};
-use strait_queue::{Bench, Credentials, Job, Link, Shard};
+use strait_queue::{Bench, Credentials, Job, Link, Memory, Shard};
 use strait_toolchain::{Cache, Launcher};
 
 use crate::commands::fuzz::cores;
@@ -23,6 +23,10 @@ use crate::ui::{Status, Ui, grouped};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks for campaigns.
 const LOOK: Duration = Duration::from_millis(500);
+/// A campaign that fails here is tried again after so long, then after twice as long, and so on.
+const AGAIN: Duration = Duration::from_secs(30);
+/// It is not doubled more often.
+const DOUBLED: u32 = 5;
 
 /// Do the work of campaigns that others have begun
 #[derive(Args)]
@@ -45,7 +49,7 @@ pub struct WorkerArgs {
     /// Pieces of work at once [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
-    /// Leave when there was no campaign for so long [default: never]
+    /// Leave when there was nothing to do for so long [default: never]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     idle: Option<Duration>,
     /// The flix.jar to use for the target flix
@@ -58,7 +62,13 @@ impl WorkerArgs {
         let address = queue::parse(&self.queue)?;
         let stop = interrupt::flag_for(ui)?;
         let credentials = Credentials::find(self.creds.as_deref())?;
-        let link = Link::open(&address, &credentials, PATIENCE)?;
+        let link = match Link::open(&address, &credentials, Duration::ZERO) {
+            Err(error) if error.passes() => {
+                ui.note(format!("{error}; trying for a minute"));
+                Link::open(&address, &credentials, PATIENCE)?
+            }
+            opened => opened?,
+        };
         let name = name();
         ui.note(format!("working for {address} as {name}"));
         let launcher = Launcher::this_program()?;
@@ -75,13 +85,15 @@ impl WorkerArgs {
             stop: &stop,
             counted: &counted,
             say: &|text| progress.say(text),
-            refused: HashSet::new(),
+            is_away: false,
+            foreign: HashSet::new(),
+            kept: HashMap::new(),
             fuzzed: HashMap::new(),
             reordered: HashMap::new(),
         };
         let mut idle = Instant::now();
         while !stop.load(Ordering::SeqCst) && self.idle.is_none_or(|most| idle.elapsed() < most) {
-            if shift.round(&mut lanes)? {
+            if shift.round(&mut lanes) {
                 idle = Instant::now();
             } else {
                 std::thread::sleep(LOOK);
@@ -112,61 +124,114 @@ struct Shift<'a> {
     stop: &'a Arc<AtomicBool>,
     counted: &'a Counted,
     say: &'a dyn Fn(String),
-    /// Campaigns that are not for this machine.
-    refused: HashSet<String>,
+    /// The queue did not answer the last time.
+    is_away: bool,
+    /// Campaigns of other versions of Strait.
+    foreign: HashSet<String>,
+    kept: HashMap<String, Kept>,
     /// What campaigns need that were served before; seeking it may take long.
     fuzzed: HashMap<String, strait_fuzz::Served>,
     /// Modules that were compiled.
     reordered: HashMap<String, strait_reorder::Served>,
 }
 
+/// What is kept of a campaign from one turn to the next.
+#[derive(Default)]
+struct Kept {
+    memory: Memory,
+    /// Faults that were confirmed.
+    known: HashSet<String>,
+    is_counted: bool,
+    failures: u32,
+    not_before: Option<Instant>,
+    /// Why it failed the last time.
+    why: String,
+}
+
 impl Shift<'_> {
-    /// Works for each campaign while it has work. `false` if there was none to work for.
-    fn round(&mut self, lanes: &mut Lanes<'_>) -> anyhow::Result<bool> {
-        let (jobs, others) = self.link.jobs()?;
+    /// Works for each campaign while it has work. `false` if there was nothing to do.
+    fn round(&mut self, lanes: &mut Lanes<'_>) -> bool {
+        let Ok((jobs, others)) = self.link.jobs() else {
+            if !std::mem::replace(&mut self.is_away, true) {
+                (self.say)("the queue does not answer; trying again".to_owned());
+            }
+            return false;
+        };
+        self.is_away = false;
         for (id, why) in others {
-            self.refuse(&id, &why);
+            if self.foreign.insert(id.clone()) {
+                (self.say)(format!("campaign {id} is left to others: {why}"));
+            }
         }
+        let is_there = |id: &String| jobs.iter().any(|job| job.id == *id);
         // Their folders are removed.
-        self.reordered.retain(|id, _| jobs.iter().any(|job| job.id == *id));
+        self.reordered.retain(|id, _| is_there(id));
+        self.fuzzed.retain(|id, _| is_there(id));
+        self.kept.retain(|id, _| is_there(id));
         let mut is_busy = false;
         for job in jobs {
-            if self.stop.load(Ordering::SeqCst) || self.refused.contains(&job.id) {
-                continue;
+            let mut kept = self.kept.remove(&job.id).unwrap_or_default();
+            let is_early = kept.not_before.is_some_and(|moment| Instant::now() < moment);
+            if !is_early && !self.stop.load(Ordering::SeqCst) {
+                is_busy |= self.turn(&job, &mut kept, lanes);
             }
-            let Some(bench) = Bench::open(self.link, &job, self.name)? else { continue };
-            is_busy = true;
-            let served = self.serve(&job, &bench, lanes);
-            bench.close();
-            if let Err(error) = served {
-                if self.stop.load(Ordering::SeqCst) {
-                    break;
+            self.kept.insert(job.id, kept);
+        }
+        is_busy
+    }
+
+    /// Works for a campaign, as long as it has work and others have none. `false` if it has none.
+    fn turn(&mut self, job: &Job, kept: &mut Kept, lanes: &mut Lanes<'_>) -> bool {
+        let bench = Bench::open(self.link, job, self.name, &kept.memory, self.stop);
+        let Some(bench) = bench else { return false };
+        let served = self.serve(job, &bench, kept, lanes);
+        let is_used = bench.is_used();
+        bench.close();
+        if is_used && !std::mem::replace(&mut kept.is_counted, true) {
+            self.counted.campaigns.fetch_add(1, Ordering::Relaxed);
+        }
+        match served {
+            Ok(()) => kept.failures = 0,
+            Err(_) if self.stop.load(Ordering::SeqCst) => {}
+            Err(error) => {
+                // What is wrong here may be well later: a server that was away, a full disk.
+                let pause = AGAIN * 2_u32.pow(kept.failures.min(DOUBLED));
+                (kept.failures, kept.not_before) =
+                    (kept.failures + 1, Some(Instant::now() + pause));
+                let why = format!("{error:#}");
+                if kept.why != why {
+                    (self.say)(format!("campaign {} is left to others for now: {why}", job.id));
+                    kept.why = why;
                 }
-                self.refuse(&job.id, &format!("{error:#}"));
             }
         }
-        Ok(is_busy)
+        is_used
     }
 
-    fn refuse(&mut self, id: &str, why: &str) {
-        if self.refused.insert(id.to_owned()) {
-            (self.say)(format!("campaign {id} is left to others: {why}"));
-        }
-    }
-
-    fn serve(&mut self, job: &Job, bench: &Bench, lanes: &mut Lanes<'_>) -> anyhow::Result<()> {
+    fn serve(
+        &mut self,
+        job: &Job,
+        bench: &Bench,
+        kept: &mut Kept,
+        lanes: &mut Lanes<'_>,
+    ) -> anyhow::Result<()> {
         match job.kind.as_str() {
-            "fuzz" => self.fuzz(job, bench, lanes),
-            "types" => self.types(job, bench),
+            "fuzz" => self.fuzz(job, bench, kept, lanes),
+            "types" => self.types(job, bench, kept),
             "go" => self.go(job, bench),
             other => anyhow::bail!("this version knows no campaigns of the kind `{other}`"),
         }
     }
 
-    fn fuzz(&mut self, job: &Job, bench: &Bench, lanes: &mut Lanes<'_>) -> anyhow::Result<()> {
+    fn fuzz(
+        &mut self,
+        job: &Job,
+        bench: &Bench,
+        kept: &mut Kept,
+        lanes: &mut Lanes<'_>,
+    ) -> anyhow::Result<()> {
         if !self.fuzzed.contains_key(&job.id) {
             let served = lanes_of(job, lanes, &mut |text| (self.say)(text.to_owned()))?;
-            self.counted.campaigns.fetch_add(1, Ordering::Relaxed);
             self.fuzzed.extend(served.map(|served| (job.id.clone(), served)));
         }
         let Some(served) = self.fuzzed.get(&job.id) else { return Ok(()) };
@@ -184,13 +249,12 @@ impl Shift<'_> {
             stop: self.stop,
             counters: &self.counted.fuzz,
         };
-        Ok(campaign.serve(bench)?)
+        Ok(campaign.serve(bench, &mut kept.known)?)
     }
 
-    fn types(&self, job: &Job, bench: &Bench) -> anyhow::Result<()> {
+    fn types(&self, job: &Job, bench: &Bench, kept: &mut Kept) -> anyhow::Result<()> {
         let served = strait_typefuzz::served(job, self.launcher, self.stop)?;
         let Some(served) = served else { return Ok(()) };
-        self.counted.campaigns.fetch_add(1, Ordering::Relaxed);
         let campaign = strait_typefuzz::Campaign {
             recipe: &served.recipe,
             oracles: &served.oracles,
@@ -201,7 +265,7 @@ impl Shift<'_> {
             stop: self.stop,
             counters: &self.counted.types,
         };
-        Ok(campaign.serve(bench)?)
+        Ok(campaign.serve(bench, &mut kept.known)?)
     }
 
     fn go(&mut self, job: &Job, bench: &Bench) -> anyhow::Result<()> {
@@ -210,7 +274,6 @@ impl Shift<'_> {
             let (link, cache) = (self.link, Cache::find()?);
             let served =
                 strait_reorder::served(job, link, self.launcher, &cache, self.stop, &mut tell)?;
-            self.counted.campaigns.fetch_add(1, Ordering::Relaxed);
             self.reordered.extend(served.map(|served| (job.id.clone(), served)));
         }
         let Some(served) = self.reordered.get(&job.id) else { return Ok(()) };

@@ -5,17 +5,18 @@
 //! `strait-queue-subject work ADDRESS DEADLY`: such a worker; it aborts at the index DEADLY.
 //! `strait-queue-subject greet ADDRESS`: opens the queue and leaves.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Mutex;
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
 use strait_findings::{CampaignId, Discovery, Kind, Store};
 use strait_queue::{
-    Address, Allotment, Bench, Credentials, Embedded, Error, Job, LaneName, Ledger, Link, Part,
-    Shard, Source, Submission,
+    Address, Allotment, Bench, Credentials, Embedded, Error, Job, LaneName, Ledger, Link, Memory,
+    Part, Shard, Source, Submission,
 };
 
 const SEED: u64 = 3;
@@ -103,10 +104,13 @@ fn submit(address: &str, folder: &Path, count: u64, lease: Duration) -> Result<(
 
 fn serve(address: &str, deadly: u64) -> Result<(), Error> {
     let link = link(address, PATIENCE)?;
+    let (stop, mut memories) = (Arc::default(), HashMap::<String, Memory>::new());
     loop {
-        let (jobs, _) = link.jobs()?;
+        // The server may be away.
+        let (jobs, _) = link.jobs().unwrap_or_default();
         for job in jobs {
-            let Some(bench) = Bench::open(&link, &job, "subject")? else { continue };
+            let memory = memories.entry(job.id.clone()).or_default();
+            let Some(bench) = Bench::open(&link, &job, "subject", memory, &stop) else { continue };
             let worked = work(&mut bench.taker(), deadly);
             bench.close();
             worked?;
@@ -120,6 +124,7 @@ fn link(address: &str, patience: Duration) -> Result<Link, Error> {
         address: address.to_owned(),
         why,
         next: "write an address",
+        passes: false,
     })?;
     Link::open(&address, &Credentials::find(None)?, patience)
 }
