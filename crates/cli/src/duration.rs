@@ -31,7 +31,11 @@ pub fn parse(text: &str) -> Result<Duration, String> {
     if seconds > LONGEST {
         return Err("a year is the longest".to_owned());
     }
-    Ok(Duration::from_secs_f64(seconds))
+    let duration = Duration::from_secs_f64(seconds);
+    if duration.is_zero() {
+        return Err("that is no time at all".to_owned());
+    }
+    Ok(duration)
 }
 
 #[cfg(test)]
@@ -52,7 +56,7 @@ mod tests {
         for (text, milliseconds) in table {
             assert_eq!(parse(text), Ok(Duration::from_millis(milliseconds)), "{text}");
         }
-        for bad in ["", "10", "m", "10x", "-5s", "1..2s", "5s-", "999999999h", "1e5s", "∞s"] {
+        for bad in ["", "10", "m", "10x", "-5s", "1..2s", "5s-", "999999999h", "1e5s", "∞s", "0s"] {
             assert!(parse(bad).is_err(), "{bad}");
         }
     }

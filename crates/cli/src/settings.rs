@@ -119,7 +119,7 @@ fn additions(
                 ));
             };
             if key == name {
-                add_table(subcommand, given, table, &mut extra)?;
+                add_table(subcommand, subcommand.get_name(), given, table, &mut extra)?;
             }
         } else if let Some(argument) = global(command, key) {
             if innermost.value_source(argument.get_id().as_str()) != Some(ValueSource::CommandLine)
@@ -144,21 +144,22 @@ fn innermost(matches: &ArgMatches) -> &ArgMatches {
 
 fn add_table(
     subcommand: &clap::Command,
+    name: &str,
     given: &ArgMatches,
     table: &toml::Table,
     extra: &mut Vec<String>,
 ) -> Result<(), String> {
-    let name = subcommand.get_name();
     for (key, value) in table {
         // A group such as `go` has tables below its own: [go.fuzz].
         if let (Some(inner), Some(table)) = (subcommand.find_subcommand(key), value.as_table()) {
             if let Some((_, given)) = given.subcommand().filter(|(chosen, _)| chosen == key) {
-                add_table(inner, given, table, extra)?;
+                add_table(inner, &format!("{name}.{key}"), given, table, extra)?;
             }
             continue;
         }
         let Some(argument) = named(subcommand, key) else {
-            return Err(format!("[{name}] has no setting `{key}`; see `strait {name} --help`"));
+            let command = name.replace('.', " ");
+            return Err(format!("[{name}] has no setting `{key}`; see `strait {command} --help`"));
         };
         let mut flags = Vec::new();
         add(argument, key, value, &mut flags).map_err(|text| format!("[{name}] {text}"))?;

@@ -135,8 +135,10 @@ fn chaos_changes_nothing() {
         assert!(!is_over, "it was through after {kills} kills: give it more programs");
         let victim = dice(3) as usize;
         if restarts * chaos.kills < kills * chaos.restarts && restarts < chaos.restarts {
-            server.restart(Duration::from_millis(dice(1000)));
             restarts += 1;
+            // Once for longer than anybody waits for an answer.
+            let away = if chaos.is_long && restarts == 2 { 50_000 } else { dice(1000) };
+            server.restart(Duration::from_millis(away));
         } else {
             workers[victim].signal("KILL");
             workers[victim] = Worker::start(&address, place(victim));

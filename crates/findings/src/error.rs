@@ -96,6 +96,14 @@ pub enum Error {
         /// The number.
         value: u64,
     },
+    /// There can be no folder of this name.
+    #[error("{} cannot be a folder: {source}; choose another one with --out", path.display())]
+    NoFolder {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// A file that fails in an unexpected way.
     #[error("cannot {action} {}: {source}; check the disk and resume", path.display())]
     File {
@@ -128,6 +136,9 @@ impl Error {
                 }
                 io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
                     Error::ReadOnly { path, reason: source.to_string() }
+                }
+                io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+                    Error::NoFolder { path, source }
                 }
                 _ => Error::File { action, path, source },
             }

@@ -30,11 +30,19 @@ impl Store {
         let other = Index::open_to_read(&path)?;
         let findings = other.findings()?;
         let known: BTreeSet<&str> = self.findings().map(|finding| finding.id.as_str()).collect();
-        let mut fresh: Vec<Finding> = findings;
-        fresh.retain(|finding| !known.contains(finding.id.as_str()));
-        // A directory that somebody has removed there is forgotten there too, at the next opening.
         let theirs = folder.join(FINDINGS);
-        fresh.retain(|finding| directory::read(&theirs.join(&finding.id)).is_ok());
+        let mut fresh: Vec<Finding> = Vec::new();
+        for finding in findings {
+            if known.contains(finding.id.as_str()) {
+                continue;
+            }
+            match directory::read(&theirs.join(&finding.id)) {
+                Ok(_) => fresh.push(finding),
+                // What somebody has removed there is forgotten there too, at the next opening.
+                Err(Error::NoFinding { .. }) => {}
+                Err(damaged) => return Err(damaged),
+            }
+        }
         let own = self.directory("");
         for finding in &fresh {
             directory::copy(&theirs.join(&finding.id), &own, &finding.id)?;

@@ -339,3 +339,21 @@ fn shares_are_joined_and_counted_once() {
         assert!(files.all(|file| file.is_file()));
     }
 }
+
+/// What was removed is left out; what is damaged is not passed over in silence.
+#[test]
+fn damaged_findings_are_not_merged() {
+    let (share, all) = (folder(), folder());
+    let mut store = Store::open(share.path()).expect("it opens");
+    let campaign = store.campaign(7, 1, "").expect("a campaign");
+    let batch = Batch::new(campaign, "flume", "0.12.0", 0..10).found(hang(1, "one"));
+    let id = store.commit(&batch.found(hang(2, "two"))).expect("it fits")[0].id.clone();
+    let directory = store.directory(&id);
+    store.close().expect("it closes");
+    fs::write(directory.join("finding.json"), "{ \"kind\": ").expect("written");
+    let mut store = Store::open(all.path()).expect("it opens");
+    let merged = store.merge(share.path());
+    assert!(matches!(merged, Err(Error::NotAFinding { .. })), "{merged:?}");
+    fs::remove_dir_all(directory).expect("removed");
+    assert_eq!(store.merge(share.path()).expect("it merges").findings, 1);
+}

@@ -10,6 +10,7 @@ mod network;
 mod server;
 
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -21,10 +22,14 @@ const SUBJECT: &str = env!("CARGO_BIN_EXE_strait-queue-subject");
 const NOTHING: &str = "none";
 const HERE: &str = "127.0.0.1";
 
-fn start(arguments: &[&str]) -> Child {
+fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(SUBJECT);
     command.args(arguments).stdin(Stdio::null()).stderr(Stdio::inherit());
-    command.spawn().expect("it starts")
+    command
+}
+
+fn start(arguments: &[&str]) -> Child {
+    command(arguments).spawn().expect("it starts")
 }
 
 /// Ends with the test, whatever happens.
@@ -206,4 +211,40 @@ fn a_campaign_that_was_killed_is_taken_up() {
     let mut campaign = start(&["submit", &address, &folder, "3000", "1000"]);
     wait(&mut campaign, Duration::from_secs(300));
     assert_eq!(results(other.path()), results(one.path()));
+}
+
+#[test]
+fn a_server_that_forgets_everything_is_told_again() {
+    let Some(mut server) = Server::start(HERE) else { return };
+    let (one, other) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    alone(one.path(), "3000");
+    let address = server.address("forgetful");
+    let _worker = Worker::start(&address, NOTHING);
+    let folder = other.path().display().to_string();
+    let mut campaign = start(&["submit", &address, &folder, "3000", "1000"]);
+    std::thread::sleep(Duration::from_millis(1500));
+    assert!(campaign.try_wait().expect("ours").is_none(), "it is through already");
+    server.forget();
+    wait(&mut campaign, Duration::from_secs(300));
+    assert_eq!(results(other.path()), results(one.path()));
+}
+
+#[test]
+fn whoever_waits_for_workers_that_are_gone_says_so() {
+    let Some(server) = Server::start(HERE) else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let address = server.address("alone");
+    let path = folder.path().display().to_string();
+    let mut campaign = command(&["submit", &address, &path, "2000", "1000"]);
+    let mut campaign = campaign.stderr(Stdio::piped()).spawn().expect("it starts");
+    let worker = Worker::start(&address, NOTHING);
+    std::thread::sleep(Duration::from_millis(1200));
+    drop(worker);
+    let said = BufReader::new(campaign.stderr.take().expect("piped"));
+    let first = said.lines().map_while(Result::ok).next();
+    assert_eq!(first.as_deref(), Some("NoWorkers"));
+    let _worker = Worker::start(&address, NOTHING);
+    wait(&mut campaign, Duration::from_secs(300));
+    assert_eq!(results(folder.path()).0.len(), 2000);
 }

@@ -46,7 +46,7 @@ pub struct FuzzArgs {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Programs a target
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     /// How long, such as 90s, 10m, 1h30m [default: 1m unless --count is given]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]

@@ -60,6 +60,7 @@ impl Summary<'_> {
             "unconfirmed": self.counters.dropped(),
             "share": self.shares(),
             "targets": targets.collect::<Vec<Value>>(),
+            "coverage": "sampled",
             "unbuilt": self.unbuilt.iter().map(|(name, why)| json!({ "version": name, "why": why })).collect::<Vec<Value>>(),
             "findings": findings.collect::<Vec<Value>>(),
             "earlier": self.harvest.earlier,
@@ -97,7 +98,7 @@ impl Summary<'_> {
         self.table(ui)?;
         ui.line("")?;
         match self.harvest.found.len() {
-            0 => ui.line(ui.paint(Paint::Green, "Nothing was found."))?,
+            0 => ui.line(ui.paint(Paint::Green, "Nothing was found in this sample."))?,
             1 => ui.line(ui.paint(Paint::Red, "1 fault was found:"))?,
             many => ui.line(ui.paint(Paint::Red, format!("{many} faults were found:")))?,
         }

@@ -36,7 +36,7 @@ pub struct GenArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// How many programs, from index 0 on [default: 1]
-    #[arg(long, value_name = "K", conflicts_with = "index")]
+    #[arg(long, value_name = "K", conflicts_with = "index", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     /// This program only
     #[arg(long, value_name = "I")]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Args;
 use serde_json::json;
 use strait_findings::{CampaignId, Discovery, Recorded, Resumed, Store};
@@ -103,9 +103,6 @@ struct Sent {
 impl GoFuzzArgs {
     pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
         let stop = interrupt::flag_for(ui)?;
-        if self.time.is_some_and(|time| time.is_zero()) {
-            bail!("--time 0 leaves no time to run a test");
-        }
         let link = self.queue.open()?;
         let mut prepared = self.prepare(ui, &stop)?;
         let shard = self.shard.unwrap_or_default();

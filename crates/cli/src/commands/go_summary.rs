@@ -90,7 +90,7 @@ impl Summary<'_> {
         ))?;
         self.remarks(ui);
         match self.harvest.found.len() {
-            0 => ui.line(ui.paint(Paint::Green, "Nothing was found."))?,
+            0 => ui.line(ui.paint(Paint::Green, "Nothing was found in this sample."))?,
             1 => ui.line(ui.paint(Paint::Red, "1 bug was found:"))?,
             many => ui.line(ui.paint(Paint::Red, format!("{many} bugs were found:")))?,
         }

@@ -75,7 +75,7 @@ pub struct TypesArgs {
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     oracle: Vec<String>,
     /// Indices, each of which is a program, or two that are compared
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     /// Which family of programs [default: another one each time]
     #[arg(long, value_name = "N")]

@@ -111,7 +111,7 @@ impl Summary<'_> {
         }
         let found = &self.harvest.found;
         match found.len() {
-            0 => ui.line(ui.paint(Paint::Green, "Nothing was found."))?,
+            0 => ui.line(ui.paint(Paint::Green, "Nothing was found in this sample."))?,
             1 => ui.line(ui.paint(Paint::Red, "1 fault was found:"))?,
             many => ui.line(ui.paint(Paint::Red, format!("{many} faults were found:")))?,
         }

@@ -68,6 +68,15 @@ impl Server {
         self.wait();
     }
 
+    /// Kills it and starts it again without anything it had.
+    #[allow(dead_code, reason = "not all tests that share this file need it")]
+    pub fn forget(&mut self) {
+        self.child.kill().expect("ours");
+        self.child.wait().expect("ours");
+        std::fs::remove_dir_all(self.folder.path().join("jetstream")).expect("its files");
+        self.restart(Duration::ZERO);
+    }
+
     fn wait(&self) {
         let deadline = Instant::now() + Duration::from_secs(60);
         while TcpStream::connect((self.host.as_str(), self.port)).is_err() {

@@ -5,6 +5,8 @@
 //! `strait-queue-subject work ADDRESS DEADLY`: such a worker; it aborts at the index DEADLY.
 //! `strait-queue-subject greet ADDRESS`: opens the queue and leaves.
 
+#![allow(clippy::print_stderr, reason = "the tests read what is told")]
+
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -94,7 +96,7 @@ fn submit(address: &str, folder: &Path, count: u64, lease: Duration) -> Result<(
         stop: &|| false,
         counted: &mut |_| {},
         is_news: &mut |_| true,
-        tell: &mut |_| {},
+        tell: &mut |told| eprintln!("{told:?}"),
     };
     submission.take_up(&mut ledger, id)?;
     let allotment = missing(ledger.store(), id, count)?;
