@@ -408,8 +408,8 @@ impl Submission<'_> {
             (self.tell)(Told::NotEnded(error.to_string()));
             return Ok(false);
         }
-        let wait = if flow.out.is_empty() { Duration::ZERO } else { FAREWELL };
-        let is_drained = self.drain(ledger, flow, wait)?;
+        // If all is done, what may still come was done twice.
+        let is_drained = flow.out.is_empty() || self.drain(ledger, flow, FAREWELL)?;
         ledger.commit()?;
         if is_drained {
             // What remains there is given up by the server after some days.
