@@ -56,7 +56,8 @@ mod tests {
         for (text, milliseconds) in table {
             assert_eq!(parse(text), Ok(Duration::from_millis(milliseconds)), "{text}");
         }
-        for bad in ["", "10", "m", "10x", "-5s", "1..2s", "5s-", "999999999h", "1e5s", "∞s", "0s"] {
+        for bad in ["", "10", "m", "10x", "-5s", "1..2s", "5s-", "999999999h", "1e5s", "∞s", "0s"]
+        {
             assert!(parse(bad).is_err(), "{bad}");
         }
     }

@@ -27,12 +27,7 @@ impl Link {
     }
 
     /// What was kept for them.
-    pub fn kept(
-        &self,
-        job: &Job,
-        name: &str,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<Vec<u8>, Error> {
+    pub fn kept(&self, job: &Job, name: &str, stop: &dyn Fn() -> bool) -> Result<Vec<u8>, Error> {
         let (hub, object) = (self.hub(), object(job, name));
         let fetch = || async {
             fetch(hub, &object).await?.ok_or_else(|| format!("there is no object {object}"))

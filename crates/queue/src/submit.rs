@@ -128,8 +128,11 @@ impl Flow {
 
     /// What is not done.
     fn items(&self) -> Vec<Item> {
-        let item =
-            |((lane, start), end): (&(usize, u64), &u64)| Item { lane: *lane, start: *start, end: *end };
+        let item = |((lane, start), end): (&(usize, u64), &u64)| Item {
+            lane: *lane,
+            start: *start,
+            end: *end,
+        };
         self.out.iter().map(item).collect()
     }
 }
@@ -325,8 +328,7 @@ impl Submission<'_> {
             }
             let hub = self.link.hub();
             let fetch = || fetch(hub, object);
-            let parcel =
-                hub.transfer(self.stop, "fetch a finding", PATIENCE / 4, PATIENCE, fetch);
+            let parcel = hub.transfer(self.stop, "fetch a finding", PATIENCE / 4, PATIENCE, fetch);
             let parcel = self.link.block(parcel)?;
             let discovery = parcel.and_then(|parcel| serde_json::from_slice(&parcel).ok());
             is_complete &= discovery.is_some();

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use async_nats::header::NATS_MESSAGE_ID;
 use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::message::{Acker, PublishMessage};
-use async_nats::header::NATS_MESSAGE_ID;
 use async_nats::jetstream::{AckKind, Message, kv};
 use bytes::Bytes;
 use futures_util::StreamExt;
