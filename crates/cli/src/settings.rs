@@ -310,7 +310,7 @@ mod tests {
         check(
             line,
             "[go.fuzz]\nspeed = 1",
-            "[fuzz] has no setting `speed`; see `strait fuzz --help`",
+            "[go.fuzz] has no setting `speed`; see `strait go fuzz --help`",
         );
     }
 

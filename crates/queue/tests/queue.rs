@@ -225,7 +225,8 @@ fn a_server_that_forgets_everything_is_told_again() {
     let mut campaign = start(&["submit", &address, &folder, "3000", "1000"]);
     std::thread::sleep(Duration::from_millis(1500));
     assert!(campaign.try_wait().expect("ours").is_none(), "it is through already");
-    server.forget();
+    server.is_forgetful = true;
+    server.restart(Duration::ZERO);
     wait(&mut campaign, Duration::from_secs(300));
     assert_eq!(results(other.path()), results(one.path()));
 }

@@ -18,6 +18,8 @@ pub struct Server {
     pub host: String,
     port: u16,
     child: Child,
+    /// Does it start again without anything it had?
+    pub is_forgetful: bool,
 }
 
 /// nats-server, or `None` with a loud word; where CI is set, that is a failure.
@@ -49,7 +51,8 @@ impl Server {
         let port = listener.local_addr().expect("an address").port();
         drop(listener);
         let child = spawn(&program, folder.path(), host, port);
-        let server = Server { program, folder, host: host.to_owned(), port, child };
+        let (host, is_forgetful) = (host.to_owned(), false);
+        let server = Server { program, folder, host, port, child, is_forgetful };
         server.wait();
         Some(server)
     }
@@ -63,18 +66,12 @@ impl Server {
     pub fn restart(&mut self, away: Duration) {
         self.child.kill().expect("ours");
         self.child.wait().expect("ours");
+        if self.is_forgetful {
+            std::fs::remove_dir_all(self.folder.path().join("jetstream")).expect("its files");
+        }
         std::thread::sleep(away);
         self.child = spawn(&self.program, self.folder.path(), &self.host, self.port);
         self.wait();
-    }
-
-    /// Kills it and starts it again without anything it had.
-    #[allow(dead_code, reason = "not all tests that share this file need it")]
-    pub fn forget(&mut self) {
-        self.child.kill().expect("ours");
-        self.child.wait().expect("ours");
-        std::fs::remove_dir_all(self.folder.path().join("jetstream")).expect("its files");
-        self.restart(Duration::ZERO);
     }
 
     fn wait(&self) {
