@@ -60,6 +60,9 @@ pub fn tell(link: &Link, told: Told) -> String {
         Told::Unreadable(why) => {
             format!("a result cannot be read, so its work is given out again: {why}")
         }
+        Told::Left => {
+            "results are left in the queue; go on with --queue to collect them".to_owned()
+        }
         Told::NotEnded(why) => format!(
             "workers may go on, since the queue could not be told that the campaign is over: {why}"
         ),

@@ -148,6 +148,7 @@ impl Campaign<'_> {
             job: queue.job,
             folder: queue.folder,
             stop: &stop,
+            keep: queue.keep,
             counted: &mut |part: &Part| self.counters.absorb(&part.counts),
             is_news: &mut |_| true,
             tell: queue.tell,

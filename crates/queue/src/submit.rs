@@ -31,6 +31,8 @@ const WAIT: Duration = Duration::from_millis(200);
 const RESULTS: usize = 256;
 /// Results that got lost on their way to us come again after so long; what comes twice is known.
 const AGAIN: Duration = Duration::from_secs(5);
+/// How long it may take until more results come.
+const ANSWER: Duration = Duration::from_secs(3);
 /// How long the server may be away.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Nothing happens for so long: is anybody there?
@@ -57,6 +59,8 @@ pub enum Told {
     Unreadable(String),
     /// The server could not be told that the campaign is over: why.
     NotEnded(String),
+    /// Results are left in the queue, since they could not be fetched.
+    Left,
 }
 
 /// A queue that others work at.
@@ -69,6 +73,8 @@ pub struct Outsourced<'a> {
     pub folder: &'a Path,
     /// Indices in an item, if the user wants to say.
     pub item: Option<u64>,
+    /// Keeps in the queue what its workers need, once more if the server has lost it.
+    pub keep: &'a dyn Fn() -> Result<(), Error>,
     /// Hears what happens meanwhile.
     pub tell: &'a mut dyn FnMut(Told),
 }
@@ -83,6 +89,8 @@ pub struct Submission<'a> {
     pub folder: &'a Path,
     /// Should it end?
     pub stop: &'a dyn Fn() -> bool,
+    /// Keeps in the queue what its workers need, once more if the server has lost it.
+    pub keep: &'a dyn Fn() -> Result<(), Error>,
     /// Hears what each item has counted.
     pub counted: &'a mut dyn FnMut(&Part),
     /// Asked about every fault that the store does not have: should it?
@@ -107,6 +115,8 @@ struct Flow {
     /// The last sign of life of a worker: its number, and when it was seen first.
     alive: (Option<u64>, Instant),
     told: bool,
+    /// We are about to end: what is there is taken in, whether or not somebody wants to stop.
+    is_leaving: bool,
 }
 
 impl Flow {
@@ -123,6 +133,7 @@ impl Flow {
             announced: now,
             alive: (None, now),
             told: false,
+            is_leaving: false,
         }
     }
 
@@ -174,7 +185,9 @@ impl Submission<'_> {
             }
             let messages = self.link.block(read(&flow.results, WAIT));
             match messages {
-                Ok(messages) => self.take_in(ledger, flow, &messages)?,
+                Ok(messages) => {
+                    self.take_in(ledger, flow, &messages)?;
+                }
                 Err(_) => std::thread::sleep(WAIT),
             }
             self.look_around(flow);
@@ -238,15 +251,17 @@ impl Submission<'_> {
         }
     }
 
-    /// Puts results into the store, then acknowledges them.
+    /// Puts results into the store, then acknowledges them. `false` if there are none, or they cannot be
+    /// fetched.
     fn take_in(
         &mut self,
         ledger: &mut Ledger<'_>,
         flow: &mut Flow,
         messages: &[Message],
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         if messages.is_empty() {
-            return ledger.commit_if_due();
+            ledger.commit_if_due()?;
+            return Ok(false);
         }
         (flow.heard, flow.told) = (Instant::now(), false);
         let mut parcels = Vec::new();
@@ -263,12 +278,13 @@ impl Submission<'_> {
                     continue;
                 }
             };
-            let opened = match self.open(ledger, &report) {
+            let opened = match self.open(ledger, &report, flow.is_leaving) {
                 Ok(opened) => opened,
                 // What is not acknowledged comes again.
                 Err(_) => {
                     self.tell_once(flow, Told::ServerAway);
-                    return ledger.commit();
+                    ledger.commit()?;
+                    return Ok(false);
                 }
             };
             parcels.extend(report.parcels.iter().map(|(_, object)| object.clone()));
@@ -283,7 +299,7 @@ impl Submission<'_> {
         });
         let hub = self.link.hub().clone();
         self.link.spawn(async move { remove(&hub, parcels).await });
-        Ok(())
+        Ok(true)
     }
 
     /// Puts a report into the ledger.
@@ -307,7 +323,8 @@ impl Submission<'_> {
         // The server has lost what was found there: it is given out again.
         if !is_complete {
             (self.tell)(Told::Unreadable("the description of a fault is lost".to_owned()));
-            return Ok(());
+            let part = Part { discoveries: part.discoveries, ..Part::default() };
+            return ledger.add(item.lane, part, occurrences);
         }
         executed.insert(item.indices());
         part.indices.insert(item.indices());
@@ -320,7 +337,13 @@ impl Submission<'_> {
     }
 
     /// A report as the ledger takes it; parcels of unknown faults are fetched.
-    fn open(&mut self, ledger: &Ledger<'_>, report: &Report) -> Result<Opened, Error> {
+    fn open(
+        &mut self,
+        ledger: &Ledger<'_>,
+        report: &Report,
+        is_leaving: bool,
+    ) -> Result<Opened, Error> {
+        let stop = || !is_leaving && (self.stop)();
         let (mut found, mut is_complete) = (Vec::new(), true);
         for (finding, object) in &report.parcels {
             if ledger.store().findings().any(|known| known.id == *finding) {
@@ -328,7 +351,7 @@ impl Submission<'_> {
             }
             let hub = self.link.hub();
             let fetch = || fetch(hub, object);
-            let parcel = hub.transfer(self.stop, "fetch a finding", PATIENCE / 4, PATIENCE, fetch);
+            let parcel = hub.transfer(&stop, "fetch a finding", PATIENCE / 4, PATIENCE, fetch);
             let parcel = self.link.block(parcel)?;
             let discovery = parcel.and_then(|parcel| serde_json::from_slice(&parcel).ok());
             is_complete &= discovery.is_some();
@@ -384,10 +407,9 @@ impl Submission<'_> {
 
     /// The server is there and has forgotten everything.
     fn announce_again(&self) -> Result<PullConsumer, Error> {
-        self.link.block(async {
-            self.link.hub().furnish(PATIENCE / 4).await?;
-            self.announce().await
-        })
+        self.link.block(self.link.hub().furnish(PATIENCE / 4))?;
+        (self.keep)()?;
+        self.link.block(self.announce())
     }
 
     /// Takes back what is not done, takes in what comes meanwhile, and clears up.
@@ -413,11 +435,13 @@ impl Submission<'_> {
         // If all is done, what may still come was done twice.
         let is_drained = flow.out.is_empty() || self.drain(ledger, flow, FAREWELL)?;
         ledger.commit()?;
-        if is_drained {
-            // What remains there is given up by the server after some days.
-            let _ = self.link.block(hub.insist("clear up", CLEARING, || clear(&hub, &job)));
+        if !is_drained {
+            (self.tell)(Told::Left);
+            return Ok(false);
         }
-        Ok(is_drained)
+        // What remains there is given up by the server after some days.
+        let _ = self.link.block(hub.insist("clear up", CLEARING, || clear(&hub, &job)));
+        Ok(true)
     }
 
     /// Takes in the results that are there, and those that come within a while. `false` if some are not
@@ -428,10 +452,16 @@ impl Submission<'_> {
         flow: &mut Flow,
         wait: Duration,
     ) -> Result<bool, Error> {
+        flow.is_leaving = true;
         let begun = Instant::now();
+        let mut heard = begun;
         loop {
             match self.link.block(read(&flow.results, WAIT)) {
-                Ok(messages) => self.take_in(ledger, flow, &messages)?,
+                Ok(messages) => {
+                    if self.take_in(ledger, flow, &messages)? {
+                        heard = Instant::now();
+                    }
+                }
                 Err(_) => std::thread::sleep(WAIT),
             }
             let info = self.link.block(flow.results.get_info());
@@ -441,7 +471,7 @@ impl Submission<'_> {
                 return Ok(true);
             }
             // What was given to somebody else comes again, and once more if that gets lost.
-            if begun.elapsed() > wait + AGAIN * 3 {
+            if heard.elapsed() > wait + AGAIN * 3 {
                 return Ok(false);
             }
         }
@@ -453,11 +483,10 @@ impl Submission<'_> {
         let Ok(earlier) = serde_json::from_slice::<Job>(&text) else { return Ok(()) };
         let hub = self.link.hub().clone();
         let _ = self.link.block(hub.insist("end", CLEARING, || end(&hub, &earlier.id)));
-        let results = self.link.block(results_of(&hub, &earlier.id));
         // Results name lanes by number.
-        if let Ok(results) = results
-            && earlier.lanes == self.job.lanes
-        {
+        if earlier.lanes == self.job.lanes {
+            let results = || results_of(&hub, &earlier.id);
+            let results = self.link.block(hub.insist("read results", PATIENCE / 4, results))?;
             let executed = executed(ledger, id, &earlier.lanes)?;
             let allotment = Allotment::new([], crate::Shard::default());
             let mut flow = Flow::new(allotment, executed, results);
@@ -531,19 +560,22 @@ async fn publish(hub: &Hub, job: &str, items: &[Item], suffix: &str) -> Result<(
     Ok(())
 }
 
+/// What comes until so long after the question; less if the server falls silent.
 async fn read(results: &PullConsumer, wait: Duration) -> Result<Vec<Message>, String> {
-    let reading = async {
-        let batch = results.batch().max_messages(RESULTS).expires(wait);
-        let mut stream = batch.messages().await.map_err(text)?;
-        let mut messages = Vec::new();
-        while let Some(message) = stream.next().await {
-            messages.push(message.map_err(text)?);
+    let no_answer = |_| "no answer".to_owned();
+    let batch = results.batch().max_messages(RESULTS).expires(wait).messages();
+    let batch = tokio::time::timeout(ANSWER, batch).await.map_err(no_answer)?;
+    let (mut stream, mut messages) = (batch.map_err(text)?, Vec::new());
+    loop {
+        let next = tokio::time::timeout(wait + ANSWER, stream.next()).await;
+        match next.map_err(no_answer).and_then(|next| next.transpose().map_err(text)) {
+            Ok(Some(message)) => messages.push(message),
+            Ok(None) => return Ok(messages),
+            // What is there need not come again.
+            Err(_) if !messages.is_empty() => return Ok(messages),
+            Err(why) => return Err(why),
         }
-        Ok(messages)
-    };
-    // What was read and is dropped here comes again.
-    let limit = wait * 4 + Duration::from_secs(1);
-    tokio::time::timeout(limit, reading).await.unwrap_or_else(|_| Err("no answer".to_owned()))
+    }
 }
 
 /// No more work is given out, and workers leave.

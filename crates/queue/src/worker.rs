@@ -177,8 +177,10 @@ impl Shared {
                 let _ = self.notes.put(alive(&self.job.id), Bytes::new()).await;
             }
             let Ok(jobs) = self.hub.store(self.hub.address.jobs()).await else { continue };
-            if begun.elapsed() > self.job.lease() && self.is_one_of_many(&jobs).await {
-                self.is_turn_over.store(true, Ordering::Relaxed);
+            if begun.elapsed() > self.job.lease() {
+                // A list of what somebody else removes meanwhile may never end.
+                let listed = tokio::time::timeout(LOOK * 5, self.is_one_of_many(&jobs)).await;
+                self.is_turn_over.fetch_or(listed.unwrap_or(false), Ordering::Relaxed);
             }
             // A server that is away says nothing about the campaign.
             if let Ok(None) = jobs.get(&self.job.id).await {
@@ -219,7 +221,7 @@ impl Shared {
         let shown = Shown::all(&part.discoveries);
         let mut news: Vec<String> = shown.iter().map(|shown| shown.finding.clone()).collect();
         news.dedup();
-        news.retain(|finding| !self.known().told.contains(finding));
+        news.retain(|finding| !open.is_told(&self.known(), finding));
         let mut parcels = Vec::new();
         for finding in &news {
             let fullest = self.known().fullest.get(finding).cloned();
@@ -241,7 +243,7 @@ impl Shared {
             parcels,
             worker: self.name.clone(),
         };
-        let Some(is_first) = self.publish(&open.name, &report).await else { return };
+        let Some(is_first) = self.publish(&open.message, &report).await else { return };
         self.remember(&open.message, is_first.then_some(news));
         // If this gets lost, the item comes again and is known.
         let _ = open.acker.ack().await;
@@ -251,8 +253,8 @@ impl Shared {
     }
 
     /// Stores something that was found in an item that is not done yet.
-    async fn hand_ahead(&self, item: Item, discovery: Discovery) {
-        let (finding, name) = (discovery.id(), item.name(&self.job.id));
+    async fn hand_ahead(&self, item: Item, message: String, discovery: Discovery) {
+        let finding = discovery.id();
         let object = format!("{}.{finding}.{}", self.job.id, self.hub.fresh_name());
         if self.send_parcel(&object, &discovery).await.is_none() {
             return;
@@ -268,7 +270,7 @@ impl Shared {
             parcels: vec![(finding.clone(), object)],
             worker: self.name.clone(),
         };
-        if self.publish(&format!("{name}.{finding}"), &report).await == Some(true) {
+        if self.publish(&format!("{message}.{finding}"), &report).await == Some(true) {
             self.known().told.insert(finding);
         }
     }
@@ -330,6 +332,13 @@ struct Open {
     beat: JoinHandle<()>,
     note: Option<Note>,
     part: Part,
+}
+
+impl Open {
+    /// Does the reader know of this fault? What is given out again was lost, and what was told with it.
+    fn is_told(&self, known: &Known, finding: &String) -> bool {
+        self.message == self.name && known.told.contains(finding)
+    }
 }
 
 impl Drop for Open {
@@ -492,9 +501,10 @@ impl Source for Taker {
 
     fn show(&mut self, discovery: &Discovery) -> Result<(), Error> {
         let Some(open) = &self.open else { return Ok(()) };
-        if !self.shared.known().told.contains(&discovery.id()) {
-            let (item, discovery) = (open.item.clone(), discovery.clone());
-            self.beside(|shared| async move { shared.hand_ahead(item, discovery).await });
+        if !open.is_told(&self.shared.known(), &discovery.id()) {
+            let (item, message) = (open.item.clone(), open.message.clone());
+            let discovery = discovery.clone();
+            self.beside(|shared| async move { shared.hand_ahead(item, message, discovery).await });
         }
         Ok(())
     }

@@ -166,6 +166,7 @@ impl Campaign<'_> {
             job: queue.job,
             folder: queue.folder,
             stop: &stop,
+            keep: queue.keep,
             counted: &mut |part: &Part| tally::absorb(&mut ended, self.counters, &part.counts),
             // Two tests, done by two workers, may show one fault.
             is_news: &mut |discovery| is_news(&mut places, discovery),

@@ -164,10 +164,14 @@ impl<'a> Hunt<'a> {
         if self.is_stopped() {
             return Ok(());
         }
+        let mut lost = Ok(());
         for suspicion in self.consider(test, subject, job, &run)? {
-            self.confirm(test, subject, job, &run, suspicion, file, sender)?;
+            match self.confirm(test, subject, job, &run, suspicion, file, sender) {
+                Err(error) if error.is_lost_supervisor() => lost = Err(error),
+                confirmed => confirmed?,
+            }
         }
-        Ok(())
+        lost
     }
 
     /// Whoever made the run was killed, and the test with it.
@@ -347,14 +351,21 @@ impl<'a> Hunt<'a> {
             }
             Certainty::Likely | Certainty::Certain => {}
         }
-        let (mut failed, mut runs) = (1, 1);
+        let (mut failed, mut runs, mut lost) = (1, 1, Ok(()));
         let until = Instant::now() + CONFIRMING;
         let again = Job { limit: job.limit * 2, ..job.clone() };
         while runs <= CONFIRMATIONS && (Instant::now() < until || runs == 1) {
             if self.is_stopped() {
                 break;
             }
-            let Some(rerun) = self.execute(subject, &again, file, false)? else { break };
+            let rerun = match self.execute(subject, &again, file, false) {
+                Err(error) if error.is_lost_supervisor() => {
+                    lost = Err(error);
+                    break;
+                }
+                rerun => rerun?,
+            };
+            let Some(rerun) = rerun else { break };
             runs += 1;
             let showed = judge(&rerun, &lock(&self.shared).selects);
             failed += u64::from(showed.iter().any(|other| is_same(other, &suspicion)));
@@ -362,7 +373,7 @@ impl<'a> Hunt<'a> {
         if suspicion.certainty == Certainty::Likely && failed < 2 {
             let shared = &mut *lock(&self.shared);
             forget(&mut shared.known, &subject.bench.package.path, &suspicion);
-            return Ok(());
+            return lost;
         }
         let discovery = {
             let shared = &mut *lock(&self.shared);
@@ -377,7 +388,8 @@ impl<'a> Hunt<'a> {
             };
             discovery(&origin, &suspicion, failed, runs)
         };
-        sender.send(discovery).map_err(|_| Error::Worker)
+        sender.send(discovery).map_err(|_| Error::Worker)?;
+        lost
     }
 
     /// A failed assertion, or a panic that is one, is told apart, and only if little disturbance suffices.

@@ -81,7 +81,7 @@ pub fn job(
     let version = go.version().to_owned();
     let lanes = packages.into_keys().map(|target| LaneName { target, version: version.clone() });
     let job = Job::new(link.fresh_name(), KIND, lease, lanes.collect(), &settings)?;
-    link.keep(&job, &module.digest, &module.bytes)?;
+    module.keep(link, &job)?;
     Ok(job)
 }
 

@@ -9,6 +9,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 use strait_golang::Go;
+use strait_queue::{Job, Link};
 
 use crate::error::Error;
 
@@ -26,6 +27,13 @@ pub struct Packed {
     pub(crate) bytes: Vec<u8>,
     /// What tells it from others.
     pub digest: String,
+}
+
+impl Packed {
+    /// Keeps it in the queue for the workers of a campaign.
+    pub fn keep(&self, link: &Link, job: &Job) -> Result<(), strait_queue::Error> {
+        link.keep(job, &self.digest, &self.bytes)
+    }
 }
 
 #[derive(Deserialize)]

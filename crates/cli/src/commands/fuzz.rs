@@ -201,7 +201,8 @@ impl FuzzArgs {
         let job = job(link, self.queue.lease(), begun.seed, lanes)?;
         let tell = &mut |told| progress.say(queue::tell(link, told));
         let item = self.item;
-        let outsourced = Outsourced { link, job: &job, folder: &self.out, item, tell };
+        let keep = &|| Ok(());
+        let outsourced = Outsourced { link, job: &job, folder: &self.out, item, keep, tell };
         Ok(campaign.submit(outsourced, store, begun.id, &mut found)?)
     }
 }

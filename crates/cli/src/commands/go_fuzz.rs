@@ -259,9 +259,10 @@ impl GoFuzzArgs {
             return Ok(campaign.run(store, id, &mut found)?);
         };
         let job = job(&link, self.queue.lease(), prepared, &campaign.bounds, &module)?;
-        drop(module);
+        let keep = &|| module.keep(&link, &job);
         let tell = &mut |told| progress.say(queue::tell(&link, told));
-        let outsourced = Outsourced { link: &link, job: &job, folder: &self.out, item: None, tell };
+        let (folder, item) = (&self.out, None);
+        let outsourced = Outsourced { link: &link, job: &job, folder, item, keep, tell };
         Ok(campaign.submit(outsourced, store, id, &mut found)?)
     }
 }

@@ -211,8 +211,9 @@ impl TypesArgs {
             Some(link) => {
                 let job = job(link, self.queue.lease(), &recipe, &oracles, campaign.lane())?;
                 let tell = &mut |told| progress.say(queue::tell(link, told));
+                let (item, keep) = (None, &|| Ok(()));
                 let outsourced =
-                    Outsourced { link, job: &job, folder: &self.out, item: None, tell };
+                    Outsourced { link, job: &job, folder: &self.out, item, keep, tell };
                 campaign.submit(outsourced, &mut store, id, &mut found)
             }
         };

@@ -94,6 +94,7 @@ fn submit(address: &str, folder: &Path, count: u64, lease: Duration) -> Result<(
         job: &job,
         folder,
         stop: &|| false,
+        keep: &|| Ok(()),
         counted: &mut |_| {},
         is_news: &mut |_| true,
         tell: &mut |told| eprintln!("{told:?}"),
