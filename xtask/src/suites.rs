@@ -64,7 +64,7 @@ fn doc_tests(workspace: &Workspace) -> Outcome {
 }
 
 /// Kills of workers, restarts of the server, programs.
-const CHAOS_SIZE: &str = "200 5 30000";
+const CHAOS_SIZE: &str = "200 5 45000";
 
 fn chaos(workspace: &Workspace) -> Outcome {
     if let Err(why) = workspace.nats_server() {
