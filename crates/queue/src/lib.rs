@@ -11,6 +11,7 @@ mod ledger;
 mod link;
 mod note;
 mod objects;
+mod remote;
 mod shard;
 mod source;
 mod submit;

@@ -8,31 +8,22 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::Message;
-use async_nats::jetstream::consumer::{self, AckPolicy, PullConsumer, pull};
-use async_nats::jetstream::message::PublishMessage;
-use bytes::Bytes;
-use futures_util::StreamExt;
+use async_nats::jetstream::consumer::PullConsumer;
 use strait_findings::{CampaignId, Discovery, Ranges};
 
 use crate::allot::{Allotment, Block};
 use crate::error::Error;
 use crate::job::{Item, Job, LaneName, Report, Shown};
 use crate::ledger::Ledger;
-use crate::link::{Hub, KEPT, Link, text};
+use crate::link::{Link, text};
 use crate::objects::{fetch, remove};
+use crate::remote::{AGAIN, clear, end, look, make_work, publish, put, read, results_of};
 use crate::source::Part;
-use crate::worker::alive;
 
 /// Items that wait or are under way at once.
 const AHEAD: usize = 256;
 /// How long results are waited for before we look around.
 const WAIT: Duration = Duration::from_millis(200);
-/// How many results are read at once.
-const RESULTS: usize = 256;
-/// Results that got lost on their way to us come again after so long; what comes twice is known.
-const AGAIN: Duration = Duration::from_secs(5);
-/// How long it may take until more results come.
-const ANSWER: Duration = Duration::from_secs(3);
 /// How long the server may be away.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Nothing happens for so long: is anybody there?
@@ -198,19 +189,7 @@ impl Submission<'_> {
     /// Makes what workers look for, and ourselves.
     async fn announce(&self) -> Result<PullConsumer, Error> {
         let (hub, job) = (self.link.hub(), self.job);
-        let work = pull::Config {
-            durable_name: Some(job.id.clone()),
-            filter_subject: hub.address.work_of(&job.id),
-            ack_policy: AckPolicy::Explicit,
-            ack_wait: job.lease(),
-            max_ack_pending: -1,
-            inactive_threshold: KEPT,
-            ..pull::Config::default()
-        };
-        let make = || async {
-            let stream = hub.jetstream.get_stream(hub.address.work()).await.map_err(text)?;
-            stream.create_consumer(work.clone()).await.map(drop).map_err(text)
-        };
+        let make = || make_work(hub, job);
         hub.insist("make a consumer", PATIENCE, make).await?;
         let results = hub.insist("read results", PATIENCE, || results_of(hub, &job.id)).await?;
         let put = || put(hub, job);
@@ -314,15 +293,13 @@ impl Submission<'_> {
         let executed = &mut flow.executed[item.lane];
         let (is_known, Opened { mut part, is_complete }) = (executed.contains(item.start), opened);
         let occurrences = report.shown.iter().flat_map(Shown::occurrences).collect();
-        // Done twice: by a worker that was taken for dead, or the message came again. What it found
-        // counts all the same.
-        if is_known || !whole {
-            let part = Part { discoveries: part.discoveries, ..Part::default() };
-            return ledger.add(item.lane, part, occurrences);
-        }
-        // The server has lost what was found there: it is given out again.
-        if !is_complete {
+        let is_lost = *whole && !is_known && !is_complete;
+        if is_lost {
             (self.tell)(Told::Unreadable("the description of a fault is lost".to_owned()));
+        }
+        // Done twice, by a worker that was taken for dead or because the message came again; or to be done
+        // once more. What it found counts all the same.
+        if is_known || is_lost || !whole {
             let part = Part { discoveries: part.discoveries, ..Part::default() };
             return ledger.add(item.lane, part, occurrences);
         }
@@ -512,96 +489,4 @@ fn executed(ledger: &Ledger<'_>, id: CampaignId, lanes: &[LaneName]) -> Result<V
 
 fn write(path: &Path, content: &[u8]) -> Result<(), Error> {
     fs::write(path, content).map_err(|why| Error::File { path: path.to_owned(), why })
-}
-
-/// Says to workers that there is this campaign.
-async fn put(hub: &Hub, job: &Job) -> Result<(), String> {
-    let body = Bytes::from(serde_json::to_vec(job).unwrap_or_default());
-    let jobs = hub.store(hub.address.jobs()).await?;
-    jobs.put(&job.id, body).await.map(drop).map_err(text)
-}
-
-/// What the server knows about the work, and the last sign of life of a worker.
-async fn look(hub: &Hub, job: &str) -> Result<(consumer::Info, Option<u64>), String> {
-    let stream = hub.jetstream.get_stream(hub.address.work()).await.map_err(text)?;
-    let info = stream.consumer_info(job).await.map_err(text)?;
-    let notes = hub.store(hub.address.notes()).await?;
-    let sign = notes.entry(alive(job)).await.map_err(text)?;
-    Ok((info, sign.map(|sign| sign.revision)))
-}
-
-async fn results_of(hub: &Hub, job: &str) -> Result<PullConsumer, String> {
-    let config = pull::Config {
-        durable_name: Some(job.to_owned()),
-        filter_subject: hub.address.results_of(job),
-        ack_policy: AckPolicy::Explicit,
-        ack_wait: AGAIN,
-        max_ack_pending: -1,
-        inactive_threshold: KEPT,
-        ..pull::Config::default()
-    };
-    let stream = hub.jetstream.get_stream(hub.address.results()).await.map_err(text)?;
-    stream.get_or_create_consumer(job, config).await.map_err(text)
-}
-
-/// All items at once; the server knows those that it has by their names.
-async fn publish(hub: &Hub, job: &str, items: &[Item], suffix: &str) -> Result<(), String> {
-    let subject = hub.address.work_of(job);
-    let mut waiting = Vec::new();
-    for item in items {
-        let payload = Bytes::from(serde_json::to_vec(item).unwrap_or_default());
-        let message = PublishMessage::build().payload(payload).message_id(item.name(job) + suffix);
-        let sent = hub.jetstream.send_publish(subject.clone(), message).await;
-        waiting.push(sent.map_err(text)?);
-    }
-    for stored in waiting {
-        stored.await.map_err(text)?;
-    }
-    Ok(())
-}
-
-/// What comes until so long after the question; less if the server falls silent.
-async fn read(results: &PullConsumer, wait: Duration) -> Result<Vec<Message>, String> {
-    let no_answer = |_| "no answer".to_owned();
-    let batch = results.batch().max_messages(RESULTS).expires(wait).messages();
-    let batch = tokio::time::timeout(ANSWER, batch).await.map_err(no_answer)?;
-    let (mut stream, mut messages) = (batch.map_err(text)?, Vec::new());
-    loop {
-        let next = tokio::time::timeout(wait + ANSWER, stream.next()).await;
-        match next.map_err(no_answer).and_then(|next| next.transpose().map_err(text)) {
-            Ok(Some(message)) => messages.push(message),
-            Ok(None) => return Ok(messages),
-            // What is there need not come again.
-            Err(_) if !messages.is_empty() => return Ok(messages),
-            Err(why) => return Err(why),
-        }
-    }
-}
-
-/// No more work is given out, and workers leave.
-async fn end(hub: &Hub, job: &str) -> Result<(), String> {
-    let jobs = hub.store(hub.address.jobs()).await?;
-    jobs.purge(job).await.map_err(text)?;
-    let stream = hub.jetstream.get_stream(hub.address.work()).await.map_err(text)?;
-    stream.purge().filter(hub.address.work_of(job)).await.map_err(text)?;
-    // It may be gone already.
-    let _ = stream.delete_consumer(job).await;
-    Ok(())
-}
-
-/// Nothing of the campaign remains in the queue.
-async fn clear(hub: &Hub, job: &str) -> Result<(), String> {
-    let stream = hub.jetstream.get_stream(hub.address.results()).await.map_err(text)?;
-    let _ = stream.delete_consumer(job).await;
-    stream.purge().filter(hub.address.results_of(job)).await.map_err(text)?;
-    hub.forget(&hub.address.notes(), &format!("{job}.>")).await?;
-    let store = hub.jetstream.get_object_store(hub.address.parcels()).await.map_err(text)?;
-    let mut objects = store.list().await.map_err(text)?;
-    let prefix = format!("{job}.");
-    let mut ours = Vec::new();
-    while let Some(object) = objects.next().await {
-        ours.extend(object.ok().map(|object| object.name).filter(|name| name.starts_with(&prefix)));
-    }
-    remove(hub, ours).await;
-    Ok(())
 }
