@@ -3,46 +3,25 @@ package main
 import (
 	"go/token"
 	"go/types"
+	"math"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
 
+// binary is the value of a binary operation. Division by zero and other panics are dealt with
+// before it is asked for.
 func (d *Driver) binary(s *State, i *ssa.BinOp) Value {
 	x, y := d.value(s, i.X), d.value(s, i.Y)
 	if i.Op == token.EQL || i.Op == token.NEQ {
 		return d.compare(s, x, y, i.Op == token.NEQ)
 	}
-	if a, ok := x.(KInt); ok {
-		if b, ok := y.(KInt); ok {
-			if v, ok := integers(i.Op, int64(a), int64(b)); ok {
-				if n, ok := v.(KInt); ok {
-					if basic, ok := i.Type().Underlying().(*types.Basic); ok {
-						return wrapInteger(int64(n), basic)
-					}
-				}
-				return v
-			}
-		}
+	basic, _ := i.X.Type().Underlying().(*types.Basic)
+	if v, ok := constants(i.Op, x, y, basic); ok {
+		return v
 	}
-	if a, ok := x.(KStr); ok {
-		if b, ok := y.(KStr); ok && i.Op == token.ADD && len(a)+len(b) < 200 {
-			return a + b
-		}
-	}
-	left, ok1 := scalar(x)
-	right, ok2 := scalar(y)
-	if ok1 && ok2 && left.size()+right.size() < 40 {
-		op := i.Op.String()
-		switch i.Op {
-		case token.LSS, token.LEQ, token.GTR, token.GEQ:
-			return Dyn{&Expr{op: op, args: []*Expr{left, right}}}
-		case token.ADD, token.SUB, token.MUL:
-			// In a loop without a known end numbers might grow for ever.
-			if basic, ok := i.Type().Underlying().(*types.Basic); ok && basic.Info()&types.IsInteger != 0 && !s.multi {
-				return Dyn{&Expr{op: op, args: []*Expr{left, right}}}
-			}
-		}
+	if v, ok := d.computed(s, i.Op, x, y, basic); ok {
+		return v
 	}
 	switch i.Op {
 	case token.LSS, token.GEQ:
@@ -50,7 +29,77 @@ func (d *Driver) binary(s *State, i *ssa.BinOp) Value {
 	case token.GTR, token.LEQ:
 		return relation(y, x, i.Op == token.LEQ)
 	}
-	return d.unknown(s, here(s.top()), i, i.Type())
+	return d.derived(s, i, i.Op.String(), x, y)
+}
+
+// constants computes with operands that are known.
+func constants(op token.Token, x, y Value, basic *types.Basic) (Value, bool) {
+	switch a := x.(type) {
+	case KInt:
+		if b, ok := y.(KInt); ok && basic != nil {
+			return integers(op, int64(a), int64(b), basic)
+		}
+	case KFloat:
+		if b, ok := y.(KFloat); ok && basic != nil {
+			return floats(op, float64(a), float64(b), basic)
+		}
+	case KStr:
+		if b, ok := y.(KStr); ok {
+			return texts(op, string(a), string(b))
+		}
+	}
+	return nil, false
+}
+
+// computed is an operation that the program performs when it runs.
+func (d *Driver) computed(s *State, op token.Token, x, y Value, basic *types.Basic) (Value, bool) {
+	left, ok1 := scalar(x)
+	right, ok2 := scalar(y)
+	if !ok1 || !ok2 || left.size()+right.size() >= 40 || basic == nil || basic.Info()&types.IsInteger == 0 {
+		return nil, false
+	}
+	switch op {
+	case token.LSS, token.LEQ, token.GTR, token.GEQ:
+		return Dyn{&Expr{op: op.String(), args: []*Expr{left, right}}}, true
+	case token.ADD, token.SUB, token.MUL:
+		// In a loop without a known end numbers might grow for ever. Other widths wrap elsewhere.
+		if !s.multi && (basic.Kind() == types.Int || basic.Kind() == types.Int64) {
+			return Dyn{&Expr{op: op.String(), args: []*Expr{left, right}}}, true
+		}
+	}
+	return nil, false
+}
+
+// longestUnknown is how long the name of an unknown may become that is computed from others.
+const longestUnknown = 160
+
+// derived is an unknown that is computed from others: equal ones are computed equally.
+func (d *Driver) derived(s *State, i ssa.Value, op string, operands ...Value) Value {
+	var b strings.Builder
+	b.WriteString(op + "(")
+	for _, operand := range operands {
+		write(&b, operand)
+		b.WriteString(",")
+	}
+	b.WriteString(")")
+	id := b.String()
+	if len(id) > longestUnknown || !strings.Contains(id, "«") || strings.Contains(id, "dyn") {
+		return d.unknownFrom(s, here(s.top()), i, i.Type(), fromOutside(id))
+	}
+	return d.unknownOf(id, i.Type(), 0)
+}
+
+// fromOutside tells whether everything that is not known in a text comes from outside the program,
+// and not from what this program has lost.
+func fromOutside(written string) bool {
+	found := false
+	all := true
+	eachUnknown(written, func(token string) bool {
+		found = true
+		all = all && strings.HasPrefix(token, "«e")
+		return true
+	})
+	return found && all
 }
 
 // relation is x < y, or its negation.
@@ -62,48 +111,82 @@ func relation(x, y Value, negated bool) Value {
 	return Sym{id}
 }
 
-func integers(op token.Token, a, b int64) (Value, bool) {
+// integers computes with the width and sign of a type. Unsigned numbers of 64 bits are kept as the
+// signed ones of the same bits.
+func integers(op token.Token, a, b int64, basic *types.Basic) (Value, bool) {
+	unsigned := basic.Info()&types.IsUnsigned != 0
+	wrap := func(n int64) (Value, bool) { return wrapInteger(n, basic), true }
+	order := func(less, same bool) (Value, bool) {
+		switch op {
+		case token.LSS:
+			return KBool(less), true
+		case token.LEQ:
+			return KBool(less || same), true
+		case token.GTR:
+			return KBool(!less && !same), true
+		default:
+			return KBool(!less), true
+		}
+	}
 	switch op {
 	case token.ADD:
-		return KInt(a + b), true
+		return wrap(a + b)
 	case token.SUB:
-		return KInt(a - b), true
+		return wrap(a - b)
 	case token.MUL:
-		return KInt(a * b), true
-	case token.QUO:
-		if b != 0 {
-			return KInt(a / b), true
-		}
-	case token.REM:
-		if b != 0 {
-			return KInt(a % b), true
-		}
+		return wrap(a * b)
+	case token.QUO, token.REM:
+		return divided(op, a, b, unsigned, basic)
 	case token.AND:
-		return KInt(a & b), true
+		return wrap(a & b)
 	case token.OR:
-		return KInt(a | b), true
+		return wrap(a | b)
 	case token.XOR:
-		return KInt(a ^ b), true
+		return wrap(a ^ b)
 	case token.AND_NOT:
-		return KInt(a &^ b), true
+		return wrap(a &^ b)
 	case token.SHL:
-		if b >= 0 && b < 64 {
-			return KInt(a << uint(b)), true
+		if b < 0 || b >= 64 {
+			return wrap(0)
 		}
+		return wrap(a << uint(b))
 	case token.SHR:
-		if b >= 0 && b < 64 {
-			return KInt(a >> uint(b)), true
+		if b < 0 || b > 63 {
+			b = 63
+			if unsigned {
+				return wrap(0)
+			}
 		}
-	case token.LSS:
-		return KBool(a < b), true
-	case token.LEQ:
-		return KBool(a <= b), true
-	case token.GTR:
-		return KBool(a > b), true
-	case token.GEQ:
-		return KBool(a >= b), true
+		if unsigned {
+			return wrap(int64(uint64(a) >> uint(b)))
+		}
+		return wrap(a >> uint(b))
+	case token.LSS, token.LEQ, token.GTR, token.GEQ:
+		if unsigned {
+			return order(uint64(a) < uint64(b), a == b)
+		}
+		return order(a < b, a == b)
 	}
 	return nil, false
+}
+
+func divided(op token.Token, a, b int64, unsigned bool, basic *types.Basic) (Value, bool) {
+	if b == 0 {
+		return nil, false
+	}
+	switch {
+	case unsigned && op == token.QUO:
+		return wrapInteger(int64(uint64(a)/uint64(b)), basic), true
+	case unsigned:
+		return wrapInteger(int64(uint64(a)%uint64(b)), basic), true
+	case b == -1 && op == token.QUO:
+		return wrapInteger(-a, basic), true
+	case b == -1:
+		return KInt(0), true
+	case op == token.QUO:
+		return wrapInteger(a/b, basic), true
+	}
+	return wrapInteger(a%b, basic), true
 }
 
 // wrapInteger cuts a number to the width of its type.
@@ -125,9 +208,66 @@ func wrapInteger(n int64, basic *types.Basic) Value {
 	return KInt(n)
 }
 
+func floats(op token.Token, a, b float64, basic *types.Basic) (Value, bool) {
+	number := func(x float64) (Value, bool) { return roundFloat(x, basic), true }
+	switch op {
+	case token.ADD:
+		return number(a + b)
+	case token.SUB:
+		return number(a - b)
+	case token.MUL:
+		return number(a * b)
+	case token.QUO:
+		return number(a / b)
+	case token.LSS:
+		return KBool(a < b), true
+	case token.LEQ:
+		return KBool(a <= b), true
+	case token.GTR:
+		return KBool(a > b), true
+	case token.GEQ:
+		return KBool(a >= b), true
+	}
+	return nil, false
+}
+
+// roundFloat cuts a number to the width of its type.
+func roundFloat(x float64, basic *types.Basic) Value {
+	if basic.Kind() == types.Float32 {
+		return KFloat(float32(x))
+	}
+	return KFloat(x)
+}
+
+// longestText is how long a known string may become.
+const longestText = 4096
+
+func texts(op token.Token, a, b string) (Value, bool) {
+	switch op {
+	case token.ADD:
+		if len(a)+len(b) <= longestText {
+			return KStr(a + b), true
+		}
+	case token.LSS:
+		return KBool(a < b), true
+	case token.LEQ:
+		return KBool(a <= b), true
+	case token.GTR:
+		return KBool(a > b), true
+	case token.GEQ:
+		return KBool(a >= b), true
+	}
+	return nil, false
+}
+
 // compare is x == y, or its negation.
 func (d *Driver) compare(s *State, x, y Value, negated bool) Value {
 	answer := func(same bool) Value { return KBool(same != negated) }
+	if a, ok := x.(KFloat); ok {
+		if b, ok := y.(KFloat); ok {
+			return answer(a == b)
+		}
+	}
 	if isConstant(x) && isConstant(y) {
 		return answer(equal(x, y))
 	}
@@ -148,10 +288,10 @@ func (d *Driver) compare(s *State, x, y Value, negated bool) Value {
 	switch a := x.(type) {
 	case Ptr:
 		if b, ok := y.(Ptr); ok {
-			if a == b && !s.multiple(a.object) {
+			if a == b {
 				return answer(true)
 			}
-			if a != b && (a.object != b.object || a.path != b.path) && !s.joined(a.object) && !s.joined(b.object) {
+			if !s.joined(a.object) && !s.joined(b.object) {
 				return answer(false)
 			}
 		}
@@ -171,6 +311,14 @@ func (d *Driver) compare(s *State, x, y Value, negated bool) Value {
 				return answer(false)
 			}
 			return d.compare(s, a.v, b.v, negated)
+		}
+	case Model:
+		if b, ok := y.(Model); ok && !strings.Contains(text(a)+text(b), "«") {
+			return answer(equal(a, b))
+		}
+	case Agg:
+		if b, ok := y.(Agg); ok && len(a.elems) == len(b.elems) {
+			return d.compareParts(s, a, b, negated)
 		}
 	}
 	left, ok1 := scalar(x)
@@ -193,6 +341,56 @@ func (d *Driver) compare(s *State, x, y Value, negated bool) Value {
 		id = "!" + id
 	}
 	return Sym{id}
+}
+
+// compareParts compares structs and arrays: they are equal if all their parts are.
+func (d *Driver) compareParts(s *State, a, b Agg, negated bool) Value {
+	var open []Value
+	for i := range a.elems {
+		same := d.compare(s, a.elems[i], b.elems[i], false)
+		if known, ok := same.(KBool); ok {
+			if !bool(known) {
+				return KBool(negated)
+			}
+			continue
+		}
+		open = append(open, same)
+	}
+	if len(open) == 0 {
+		return KBool(!negated)
+	}
+	if all, ok := conjunction(open); ok {
+		if negated {
+			all = &Expr{op: "!", args: []*Expr{all}}
+		}
+		return Dyn{all}
+	}
+	id := "all("
+	for _, part := range open {
+		id += text(part) + ","
+	}
+	id += ")"
+	if negated {
+		id = "!" + id
+	}
+	return Sym{id}
+}
+
+// conjunction is the conjunction of conditions that the program can compute.
+func conjunction(parts []Value) (*Expr, bool) {
+	var all *Expr
+	for _, part := range parts {
+		e, ok := scalar(part)
+		if !ok {
+			return nil, false
+		}
+		if all == nil {
+			all = e
+		} else {
+			all = &Expr{op: "&&", args: []*Expr{all, e}}
+		}
+	}
+	return all, all.size() < 40
 }
 
 func equality(negated bool) string {
@@ -232,4 +430,124 @@ func (s *State) multiple(name string) bool {
 // joined tells whether an object stands for one of several.
 func (s *State) joined(name string) bool {
 	return strings.HasPrefix(name, "j_") || strings.HasPrefix(name, "msg_")
+}
+
+// convert is a conversion between types.
+func (d *Driver) convert(s *State, i ssa.Value, from ssa.Value) Value {
+	x := d.value(s, from)
+	to := i.Type().Underlying()
+	basic, _ := to.(*types.Basic)
+	source, _ := from.Type().Underlying().(*types.Basic)
+	switch v := x.(type) {
+	case KInt:
+		switch {
+		case basic == nil:
+		case basic.Info()&types.IsInteger != 0:
+			return wrapInteger(int64(v), basic)
+		case basic.Info()&types.IsFloat != 0:
+			if source != nil && source.Info()&types.IsUnsigned != 0 {
+				return roundFloat(float64(uint64(v)), basic)
+			}
+			return roundFloat(float64(int64(v)), basic)
+		case basic.Info()&types.IsString != 0:
+			return KStr(string(rune(v)))
+		}
+	case KFloat:
+		switch {
+		case basic == nil:
+		case basic.Info()&types.IsFloat != 0:
+			return roundFloat(float64(v), basic)
+		case basic.Info()&types.IsInteger != 0 && math.Abs(float64(v)) < 1<<53:
+			return wrapInteger(int64(v), basic)
+		}
+	case Dyn:
+		// A wider type holds the same number.
+		if basic != nil && source != nil && basic.Info()&types.IsInteger != 0 && holdsAll(basic.Kind(), source.Kind()) {
+			return v
+		}
+	case KStr:
+		if basic != nil && basic.Info()&types.IsString != 0 {
+			return v
+		}
+		if slice, ok := to.(*types.Slice); ok {
+			return d.textAsSlice(s, i, string(v), slice)
+		}
+	case Slc:
+		if basic != nil && basic.Info()&types.IsString != 0 {
+			if known, ok := d.sliceAsText(s, v, from.Type()); ok {
+				return known
+			}
+		}
+		if _, ok := to.(*types.Slice); ok {
+			return v
+		}
+	case KNil:
+		if basic != nil && basic.Info()&types.IsString != 0 {
+			return KStr("")
+		}
+		return v
+	case Ptr:
+		if _, ok := to.(*types.Pointer); ok {
+			if _, unsafe := from.Type().Underlying().(*types.Pointer); unsafe {
+				return v
+			}
+		}
+	}
+	return d.derived(s, i, "convert "+typeName(i.Type()), x)
+}
+
+// holdsAll tells whether an integer type holds every number of another as it is.
+func holdsAll(to, from types.BasicKind) bool {
+	if to == from {
+		return true
+	}
+	switch to {
+	case types.Int, types.Int64:
+		switch from {
+		case types.Int, types.Int64, types.Int32, types.Int16, types.Int8, types.Uint32, types.Uint16, types.Uint8:
+			return true
+		}
+	}
+	return false
+}
+
+// textAsSlice is []byte(s) or []rune(s).
+func (d *Driver) textAsSlice(s *State, i ssa.Value, known string, t *types.Slice) Value {
+	var elems []Value
+	if element, ok := t.Elem().Underlying().(*types.Basic); ok && element.Kind() == types.Uint8 {
+		for _, b := range []byte(known) {
+			elems = append(elems, KInt(b))
+		}
+	} else {
+		for _, r := range known {
+			elems = append(elems, KInt(r))
+		}
+	}
+	return d.newSlice(s, i, t, elems, len(elems))
+}
+
+// sliceAsText is string(b).
+func (d *Driver) sliceAsText(s *State, v Slc, t types.Type) (Value, bool) {
+	elems := d.elements(s, v)
+	if elems == nil && v.n > 0 {
+		return nil, false
+	}
+	slice, ok := t.Underlying().(*types.Slice)
+	if !ok {
+		return nil, false
+	}
+	element, _ := slice.Elem().Underlying().(*types.Basic)
+	var b strings.Builder
+	for _, e := range elems {
+		n, ok := e.(KInt)
+		if !ok {
+			return nil, false
+		}
+		if element != nil && element.Kind() == types.Uint8 {
+			b.WriteByte(byte(n))
+		} else {
+			b.WriteRune(rune(n))
+		}
+	}
+	return KStr(b.String()), true
 }

@@ -49,7 +49,7 @@ func (d *Driver) resolve(s *State, call *ssa.CallCommon, fn Value, args []Value)
 // call performs a call instruction.
 func (d *Driver) call(s *State, site *ssa.Call, call *ssa.CallCommon, fn Value, args []Value, pos token.Pos) bool {
 	if builtin, ok := call.Value.(*ssa.Builtin); ok {
-		return d.builtin(s, site, builtin.Name(), args, pos)
+		return d.builtin(s, site, call, builtin.Name(), args, pos)
 	}
 	return d.enter(s, site, call, fn, args, pos, false)
 }
@@ -160,13 +160,21 @@ func (d *Driver) callRecursive(s *State, site ssa.Instruction, target Target, bi
 	return false
 }
 
+// runDeferred performs the deferred call that comes next.
+func (d *Driver) runDeferred(s *State) bool {
+	f := s.top()
+	deferred := f.defers[len(f.defers)-1]
+	f.defers = f.defers[:len(f.defers)-1]
+	return d.callDeferred(s, deferred)
+}
+
 // callDeferred performs a deferred call.
 func (d *Driver) callDeferred(s *State, deferred Deferred) bool {
 	if deferred.call == nil {
 		return d.enter(s, deferredSite, nil, deferred.fn, deferred.args, deferred.pos, true)
 	}
 	if builtin, ok := deferred.call.Value.(*ssa.Builtin); ok {
-		return d.builtin(s, nil, builtin.Name(), deferred.args, deferred.pos)
+		return d.builtin(s, nil, deferred.call, builtin.Name(), deferred.args, deferred.pos)
 	}
 	return d.enter(s, deferredSite, deferred.call, deferred.fn, deferred.args, deferred.pos, true)
 }
@@ -191,7 +199,7 @@ func (d *Driver) callUnknown(s *State, site ssa.Instruction, call *ssa.CallCommo
 		return false
 	}
 	if isNil(fn) {
-		return d.panics(s, "call of a nil function", pos)
+		return d.panics(s, d.runtimeError("runtime error: invalid memory address or nil pointer dereference"), pos)
 	}
 	quiet := call != nil && !call.IsInvoke() && len(args) == 0 && results != nil && !mayHoldConcurrency(results, 3) && false
 	if !quiet {
@@ -206,7 +214,7 @@ func (d *Driver) callUnknown(s *State, site ssa.Instruction, call *ssa.CallCommo
 // callOutside: the function belongs to a package that is not read.
 func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, bind []Value, pos token.Pos, finish func(Value)) bool {
 	for _, arg := range target.args {
-		if clo, ok := arg.(Clo); ok && d.world.communicates(clo.fn, map[*ssa.Function]bool{}) {
+		if clo, ok := arg.(Clo); ok && d.world.communicates(clo.fn) {
 			d.assume(pos, "either", "a function is handed to "+target.fn.String()+", which is not read: its calls are left out")
 			d.escape(s, arg)
 		}
@@ -278,7 +286,7 @@ func disturbed(v Value, name string) Value {
 }
 
 // builtin performs a builtin function.
-func (d *Driver) builtin(s *State, site *ssa.Call, name string, args []Value, pos token.Pos) bool {
+func (d *Driver) builtin(s *State, site *ssa.Call, call *ssa.CallCommon, name string, args []Value, pos token.Pos) bool {
 	f := s.top()
 	finish := func(v Value) {
 		if site != nil {
@@ -298,7 +306,9 @@ func (d *Driver) builtin(s *State, site *ssa.Call, name string, args []Value, po
 		}
 		d.put(&Code{op: opClose, on: to.expr, pos: pos})
 	case "append":
-		finish(d.appends(s, site, args))
+		if site != nil {
+			finish(d.appends(s, site, args, pos))
+		}
 	case "len", "cap":
 		if name, ok := d.sharedMap(s, args[0]); ok && site != nil {
 			if done, end := d.sharedLength(s, site, name); done {
@@ -307,23 +317,27 @@ func (d *Driver) builtin(s *State, site *ssa.Call, name string, args []Value, po
 		}
 		finish(d.length(s, site, name, args[0]))
 	case "copy":
-		if slice, ok := args[0].(Slc); ok {
-			d.copies(s, slice, args[1], pos)
-		}
-		if site != nil {
-			finish(d.unknown(s, here(f), site, site.Type()))
-		}
+		finish(d.copies(s, site, args, pos))
 	case "delete":
-		d.deletes(s, args[0], args[1])
+		d.deletes(s, args[0], args[1], argumentType(call, 0), pos)
+	case "clear":
+		d.clears(s, args[0], pos)
+	case "panic":
+		return d.panics(s, args[0], pos)
 	case "recover":
-		finish(d.recovers(s, site))
+		finish(d.recovers(s))
 	case "ssa:wrapnilchk":
+		if isNil(args[0]) {
+			return d.panics(s, d.runtimeError("runtime error: invalid memory address or nil pointer dereference"), pos)
+		}
 		finish(args[0])
-	case "print", "println", "clear":
+	case "ssa:deferstack":
+		finish(Model{"deferstack", []Value{KInt(int64(len(s.frames) - 1))}})
+	case "print", "println":
 	default:
 		if site != nil {
 			if name == "min" || name == "max" {
-				finish(extreme(name, args, d.unknown(s, here(f), site, site.Type())))
+				finish(d.extreme(s, site, name, args))
 			} else {
 				finish(d.unknown(s, here(f), site, site.Type()))
 			}
@@ -332,15 +346,17 @@ func (d *Driver) builtin(s *State, site *ssa.Call, name string, args []Value, po
 	return false
 }
 
-func extreme(name string, args []Value, otherwise Value) Value {
-	var best Value
-	for _, arg := range args {
-		n, ok := arg.(KInt)
+// extreme is the builtin min or max.
+func (d *Driver) extreme(s *State, site *ssa.Call, name string, args []Value) Value {
+	basic, _ := site.Type().Underlying().(*types.Basic)
+	best := args[0]
+	for _, arg := range args[1:] {
+		less, ok := constants(token.LSS, arg, best, basic)
 		if !ok {
-			return otherwise
+			return d.derived(s, site, name, args...)
 		}
-		if best == nil || (name == "min") == (n < best.(KInt)) {
-			best = n
+		if (name == "min") == bool(less.(KBool)) && !equal(arg, best) {
+			best = arg
 		}
 	}
 	return best
@@ -370,14 +386,46 @@ func (d *Driver) length(s *State, site *ssa.Call, name string, v Value) Value {
 	case KStr:
 		return KInt(int64(len(v)))
 	case KNil:
+		if site != nil {
+			if pointer, ok := site.Call.Args[0].Type().Underlying().(*types.Pointer); ok {
+				if array, ok := pointer.Elem().Underlying().(*types.Array); ok {
+					return KInt(array.Len())
+				}
+			}
+		}
 		return KInt(0)
 	case Sym:
+		if site != nil {
+			if _, isChannel := site.Call.Args[0].Type().Underlying().(*types.Chan); isChannel {
+				return d.unknownFrom(s, here(s.top()), site, site.Type(), fromOutside(v.id))
+			}
+		}
 		return Sym{name + "(" + v.id + ")"}
 	case Agg:
 		return KInt(int64(len(v.elems)))
 	case Ptr:
-		if o := s.heap[v.object]; o != nil && o.kind == "map" && !o.blurred && !d.isShared(s, v.object) {
+		o := s.heap[v.object]
+		if o != nil && o.kind == "map" && !o.blurred && !d.isShared(s, v.object) {
 			return KInt(int64(len(o.entries)))
+		}
+		if site != nil {
+			if pointer, ok := site.Call.Args[0].Type().Underlying().(*types.Pointer); ok {
+				if array, ok := pointer.Elem().Underlying().(*types.Array); ok {
+					return KInt(array.Len())
+				}
+			}
+		}
+	case Ref:
+		if o := s.heap[v.object]; o != nil && o.kind == "chan" {
+			if name == "cap" && o.room >= 0 && !o.nilable {
+				return KInt(int64(o.room))
+			}
+			if n, ok := s.count(v.object); name == "len" && ok {
+				return KInt(n)
+			}
+			if name == "len" && o.room == 0 && !o.nilable {
+				return KInt(0)
+			}
 		}
 	}
 	if site == nil {
@@ -386,26 +434,10 @@ func (d *Driver) length(s *State, site *ssa.Call, name string, v Value) Value {
 	return d.unknown(s, here(s.top()), site, site.Type())
 }
 
-func (d *Driver) copies(s *State, to Slc, from Value, pos token.Pos) {
-	slice, ok := from.(Slc)
-	if !ok {
-		d.disturb(s, []Value{to})
-		return
+// argumentType is the type of an argument of a call.
+func argumentType(call *ssa.CallCommon, i int) types.Type {
+	if call == nil || i >= len(call.Args) {
+		return nil
 	}
-	elems := d.elements(s, slice)
-	for i := 0; i < len(elems) && i < to.n; i++ {
-		d.store(s, Ptr{to.object, sub(to.path, to.low+i)}, elems[i], pos)
-	}
-}
-
-// recovers is recover(): it stops the panic of the call that runs the deferred function.
-func (d *Driver) recovers(s *State, site *ssa.Call) Value {
-	if len(s.frames) >= 2 && s.top().deferred {
-		below := s.own(len(s.frames) - 2)
-		if below.mode == "panic" {
-			below.mode = "recovered"
-			return Ifc{types.Typ[types.String], KStr(s.message)}
-		}
-	}
-	return KNil{}
+	return call.Args[i].Type()
 }

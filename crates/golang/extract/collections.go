@@ -4,12 +4,17 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"reflect"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
 
 // largest is how many elements of an array or slice are followed one by one.
-const largest = 128
+const largest = 256
+
+// someIndex is the path of an element whose index is not known.
+const someIndex = "/*"
 
 func (d *Driver) index(s *State, i ssa.Value, of, index ssa.Value) Value {
 	x := d.value(s, of)
@@ -17,8 +22,11 @@ func (d *Driver) index(s *State, i ssa.Value, of, index ssa.Value) Value {
 		if part, ok := at(x, sub("", int(n))); ok && n >= 0 {
 			return part
 		}
+		if known, ok := x.(KStr); ok && n >= 0 && int(n) < len(known) {
+			return KInt(known[n])
+		}
 	}
-	return d.unknown(s, here(s.top()), i, i.Type())
+	return d.derived(s, i, "index", x, d.value(s, index))
 }
 
 func (d *Driver) indexAddress(s *State, i *ssa.IndexAddr) Value {
@@ -42,14 +50,14 @@ func (d *Driver) indexAddress(s *State, i *ssa.IndexAddr) Value {
 	if holdsConcurrency(element) {
 		d.assume(i.Pos(), "either", "an element of a slice that is not known: operations on it are left out")
 	}
-	return d.unknown(s, here(s.top()), i, i.Type())
+	return d.derived(s, i, "element", x, d.value(s, i.Index))
 }
 
 // someElement is the address of an element whose index is not known: any of them, if they hold
-// channels or locks; what other elements hold is not known afterwards.
+// channels or locks.
 func (d *Driver) someElement(s *State, object, path string, low, n int, element types.Type, i *ssa.IndexAddr) Value {
 	o := s.heap[object]
-	if o != nil && o.kind == "memory" && mayHoldConcurrency(element, 3) {
+	if o != nil && o.kind == "memory" {
 		if agg, ok := partOf(o.value, path).(Agg); ok {
 			if n < 0 {
 				n = len(agg.elems)
@@ -57,11 +65,14 @@ func (d *Driver) someElement(s *State, object, path string, low, n int, element 
 			if n == 1 {
 				return Ptr{object, sub(path, low)}
 			}
-			if n > 1 && n <= 8 && low+n <= len(agg.elems) {
+			if n > 1 && n <= 8 && low+n <= len(agg.elems) && mayHoldConcurrency(element, 3) {
 				return Model{"oneof", []Value{Slc{object, path, low, n, n}}}
 			}
 		}
-		d.assume(i.Pos(), "either", "the index is not known: operations on this element are left out")
+		if mayHoldConcurrency(element, 3) {
+			d.assume(i.Pos(), "either", "the index is not known: operations on this element are left out")
+		}
+		return Ptr{object, path + someIndex}
 	}
 	return d.unknown(s, here(s.top()), i, i.Type())
 }
@@ -75,14 +86,11 @@ func (d *Driver) makeSlice(s *State, i *ssa.MakeSlice) Value {
 	n, ok1 := d.value(s, i.Len).(KInt)
 	max, ok2 := d.value(s, i.Cap).(KInt)
 	element := i.Type().Underlying().(*types.Slice).Elem()
-	if !ok1 || n > largest || n < 0 {
+	if !ok1 || !ok2 || max > largest || n < 0 || max < n {
 		if holdsConcurrency(element) {
 			d.assume(i.Pos(), "either", "a slice whose length is not known: what it holds is not followed")
 		}
 		return d.unknown(s, here(s.top()), i, i.Type())
-	}
-	if !ok2 || max > largest || max < n {
-		max = n
 	}
 	array := types.NewArray(element, int64(max))
 	key := here(s.top()) + fmt.Sprintf("%p", i)
@@ -90,90 +98,189 @@ func (d *Driver) makeSlice(s *State, i *ssa.MakeSlice) Value {
 	return Slc{p.object, "", 0, int(n), int(max)}
 }
 
-func (d *Driver) slice(s *State, i *ssa.Slice) Value {
-	x := d.value(s, i.X)
-	bound := func(v ssa.Value, otherwise int) (int, bool) {
+// newSlice is a new slice of known elements, with room for more.
+func (d *Driver) newSlice(s *State, site ssa.Value, t *types.Slice, elems []Value, room int) Value {
+	all := append([]Value(nil), elems...)
+	for len(all) < room {
+		all = append(all, zeroPlain(t.Elem()))
+	}
+	name := d.fresh(s, "slice", here(s.top())+fmt.Sprintf("%p", site))
+	array := types.NewArray(t.Elem(), int64(len(all)))
+	s.heap[name] = &Object{kind: "memory", typ: array, value: Agg{all}, multi: d.repeats(s)}
+	return Slc{name, "", 0, len(elems), len(all)}
+}
+
+// bounds are the limits of a slice expression, as far as they are known.
+func (d *Driver) bounds(s *State, i *ssa.Slice, length, capacity int) (low, high, max int, known bool) {
+	bound := func(v ssa.Value, otherwise int) int {
 		if v == nil {
-			return otherwise, true
+			return otherwise
 		}
 		n, ok := d.value(s, v).(KInt)
-		return int(n), ok
+		known = known && ok
+		return int(n)
 	}
-	switch v := x.(type) {
+	known = true
+	low, high, max = bound(i.Low, 0), bound(i.High, length), bound(i.Max, capacity)
+	return low, high, max, known
+}
+
+// sliced finds what a slice expression takes a part of: its length and capacity, if they are known.
+func (d *Driver) sliced(s *State, i *ssa.Slice) (length, capacity int, known bool) {
+	switch v := d.value(s, i.X).(type) {
 	case Ptr:
 		pointer, ok := i.X.Type().Underlying().(*types.Pointer)
 		if !ok {
-			break
+			return 0, 0, false
 		}
 		array, ok := pointer.Elem().Underlying().(*types.Array)
 		if !ok || array.Len() > largest {
-			break
+			return 0, 0, false
 		}
-		low, ok1 := bound(i.Low, 0)
-		high, ok2 := bound(i.High, int(array.Len()))
-		if ok1 && ok2 && low >= 0 && low <= high && high <= int(array.Len()) {
-			return Slc{v.object, v.path, low, high - low, int(array.Len()) - low}
-		}
+		return int(array.Len()), int(array.Len()), true
 	case Slc:
-		low, ok1 := bound(i.Low, 0)
-		high, ok2 := bound(i.High, v.n)
-		if ok1 && ok2 && low >= 0 && low <= high && high <= v.max {
-			return Slc{v.object, v.path, v.low + low, high - low, v.max - low}
-		}
-	case KNil:
-		return v
+		return v.n, v.max, true
 	case KStr:
-		low, ok1 := bound(i.Low, 0)
-		high, ok2 := bound(i.High, len(v))
-		if ok1 && ok2 && low >= 0 && low <= high && high <= len(v) {
+		return len(v), len(v), true
+	case KNil:
+		return 0, 0, true
+	}
+	return 0, 0, false
+}
+
+func (d *Driver) slice(s *State, i *ssa.Slice) Value {
+	x := d.value(s, i.X)
+	length, capacity, known := d.sliced(s, i)
+	low, high, max, ok := d.bounds(s, i, length, capacity)
+	if known && ok && low >= 0 && low <= high && high <= max && max <= capacity {
+		switch v := x.(type) {
+		case Ptr:
+			return Slc{v.object, v.path, low, high - low, max - low}
+		case Slc:
+			return Slc{v.object, v.path, v.low + low, high - low, max - low}
+		case KStr:
 			return v[low:high]
+		case KNil:
+			return v
 		}
 	}
-	return d.unknown(s, here(s.top()), i, i.Type())
+	if _, ok := x.(Slc); ok && mayHoldConcurrency(i.Type(), 3) {
+		d.assume(i.Pos(), "either", "a slice whose bounds are not known: what it holds is not followed")
+	}
+	operands := []Value{x}
+	for _, v := range []ssa.Value{i.Low, i.High, i.Max} {
+		if v != nil {
+			operands = append(operands, d.value(s, v))
+		}
+	}
+	return d.derived(s, i, "slice", operands...)
 }
 
 // appends is the builtin append.
-func (d *Driver) appends(s *State, site ssa.Value, args []Value) Value {
-	key := here(s.top()) + fmt.Sprintf("%p", site)
+func (d *Driver) appends(s *State, site ssa.Value, args []Value, pos token.Pos) Value {
 	t, isSlice := site.Type().Underlying().(*types.Slice)
-	var old []Value
+	key := here(s.top()) + fmt.Sprintf("%p", site)
+	var old Slc
 	known := isSlice
 	switch v := args[0].(type) {
 	case KNil:
 	case Slc:
-		old = d.elements(s, v)
-		known = known && old != nil
+		old = v
 	default:
 		known = false
 	}
 	var more []Value
-	if len(args) > 1 {
-		switch v := args[1].(type) {
-		case KNil:
-		case Slc:
-			more = d.elements(s, v)
-			known = known && more != nil
-		default:
-			known = false
-		}
+	if len(args) > 1 && known {
+		more, known = d.appended(s, args[1], t, key, pos)
 	}
-	if !known || len(old)+len(more) > largest {
+	if !known || old.n+len(more) > largest {
 		if isSlice && holdsConcurrency(t.Elem()) {
-			d.assume(site.Pos(), "either", "a slice that grows without a known bound: what it holds is not followed")
+			d.assume(pos, "either", "a slice that grows without a known bound: what it holds is not followed")
+		}
+		if old.object != "" {
+			// What is appended may be written into the array.
+			d.disturbObject(s, old.object)
 		}
 		return d.unknown(s, here(s.top()), site, site.Type())
 	}
-	elems := append(append([]Value(nil), old...), more...)
-	for i, e := range elems {
-		elems[i] = d.readCells(s, e, t.Elem(), fmt.Sprintf("%s.%d", key, i), site.Pos())
+	if old.object != "" && old.n+len(more) <= old.max {
+		for k, v := range more {
+			d.store(s, Ptr{old.object, sub(old.path, old.low+old.n+k)}, v, pos)
+		}
+		return Slc{old.object, old.path, old.low, old.n + len(more), old.max}
 	}
-	name := d.fresh(s, "slice", key)
-	array := types.NewArray(t.Elem(), int64(len(elems)))
-	s.heap[name] = &Object{kind: "memory", typ: array, value: Agg{elems}, multi: d.repeats(s)}
-	return Slc{name, "", 0, len(elems), len(elems)}
+	if old.object == "" && len(more) == 0 {
+		return args[0]
+	}
+	elems := append(d.loadElements(s, old, t.Elem(), key, pos), more...)
+	if len(elems) != old.n+len(more) {
+		return d.unknown(s, here(s.top()), site, site.Type())
+	}
+	return d.newSlice(s, site, t, elems, d.grown(t, old, len(more)))
 }
 
-// elements lists what a slice holds, if that is known.
+// appended are the elements that append adds.
+func (d *Driver) appended(s *State, v Value, t *types.Slice, key string, pos token.Pos) ([]Value, bool) {
+	switch v := v.(type) {
+	case KNil:
+		return nil, true
+	case Slc:
+		elems := d.loadElements(s, v, t.Elem(), key+"more", pos)
+		return elems, len(elems) == v.n
+	case KStr:
+		var elems []Value
+		for _, b := range []byte(v) {
+			elems = append(elems, KInt(b))
+		}
+		return elems, true
+	}
+	return nil, false
+}
+
+// grown is the capacity that append gives a slice which has no room: the runtime of this very
+// program is asked, with elements of the same size.
+func (d *Driver) grown(t *types.Slice, old Slc, more int) int {
+	size := 8
+	if sizes := d.world.sizes; sizes != nil {
+		size = int(sizes.Sizeof(t.Elem()))
+	}
+	var element reflect.Type
+	switch {
+	case size == 0:
+		return old.n + more
+	case hasPointers(t.Elem(), 6) && size >= 8:
+		pointers := reflect.ArrayOf(size/8, reflect.TypeFor[*byte]())
+		element = pointers
+	default:
+		element = reflect.ArrayOf(size, reflect.TypeFor[byte]())
+	}
+	slice := reflect.SliceOf(element)
+	before := reflect.MakeSlice(slice, old.n, max(old.n, old.max))
+	if old.object == "" {
+		before = reflect.Zero(slice)
+	}
+	return reflect.AppendSlice(before, reflect.MakeSlice(slice, more, more)).Cap()
+}
+
+// hasPointers tells whether the collector has to look into values of a type.
+func hasPointers(t types.Type, depth int) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return u.Info()&types.IsString != 0 || u.Kind() == types.UnsafePointer
+	case *types.Struct:
+		for i := range u.NumFields() {
+			if depth == 0 || hasPointers(u.Field(i).Type(), depth-1) {
+				return true
+			}
+		}
+		return false
+	case *types.Array:
+		return u.Len() > 0 && (depth == 0 || hasPointers(u.Elem(), depth-1))
+	}
+	return true
+}
+
+// elements lists what a slice holds, if that is known, without looking into what goroutines share.
 func (d *Driver) elements(s *State, v Slc) []Value {
 	o := s.heap[v.object]
 	if o == nil {
@@ -186,160 +293,153 @@ func (d *Driver) elements(s *State, v Slc) []Value {
 	return append([]Value{}, agg.elems[v.low:v.low+v.n]...)
 }
 
-func (d *Driver) mapUpdate(s *State, of, key, value Value, pos token.Pos) {
-	p, ok := of.(Ptr)
-	if !ok || s.heap[p.object] == nil {
-		if containsConcurrency(s, value) {
-			d.assume(pos, "either", "a channel or lock is put into a map that is not followed")
-		}
-		return
+// loadElements reads what a slice holds.
+func (d *Driver) loadElements(s *State, v Slc, element types.Type, key string, pos token.Pos) []Value {
+	if v.object == "" || v.n == 0 {
+		return nil
 	}
-	copied := *s.heap[p.object]
-	if s.escaped[p.object] {
-		place := p.object + "/map"
-		if !d.facts.shared[place] {
-			d.facts.shared[place] = true
-			d.changed = true
+	elems := d.elements(s, v)
+	for i, e := range elems {
+		if s.escaped[v.object] {
+			d.note(s, v.object, sub(v.path, v.low+i), e, false)
 		}
-		if !d.facts.abstract[place] && d.updateShared(s, p.object, key, value, pos) {
+		elems[i] = d.copied(s, d.readCells(s, e, element, fmt.Sprintf("%s.%d", key, i), pos), element, pos)
+	}
+	return elems
+}
+
+// copies is the builtin copy.
+func (d *Driver) copies(s *State, site *ssa.Call, args []Value, pos token.Pos) Value {
+	to, ok := args[0].(Slc)
+	var from []Value
+	known := false
+	if isNil(args[0]) || isNil(args[1]) {
+		return KInt(0)
+	}
+	if ok {
+		element := s.heap[to.object].typ
+		if array, isArray := partTypeAt(element, to.path).(*types.Array); isArray {
+			from, known = d.appended(s, args[1], types.NewSlice(array.Elem()), here(s.top())+fmt.Sprintf("%p", args), pos)
+		}
+	}
+	if !known {
+		d.disturb(s, args[:1])
+		if site == nil {
+			return KInt(0)
+		}
+		return d.derived(s, site, "copied", args...)
+	}
+	n := min(len(from), to.n)
+	for i := range n {
+		d.store(s, Ptr{to.object, sub(to.path, to.low+i)}, from[i], pos)
+	}
+	return KInt(int64(n))
+}
+
+// partTypeAt is the type of the part of a type at a path.
+func partTypeAt(t types.Type, path string) types.Type {
+	for path != "" && t != nil {
+		index, rest := step(path)
+		t, path = partType(t, index), rest
+	}
+	if t == nil {
+		return nil
+	}
+	return t.Underlying()
+}
+
+// clears is the builtin clear.
+func (d *Driver) clears(s *State, v Value, pos token.Pos) {
+	switch v := v.(type) {
+	case KNil:
+	case Slc:
+		if array, ok := partTypeAt(s.heap[v.object].typ, v.path).(*types.Array); ok {
+			for i := range v.n {
+				d.store(s, Ptr{v.object, sub(v.path, v.low+i)}, zeroPlain(array.Elem()), pos)
+			}
 			return
 		}
-		d.escape(s, value)
-		copied = *s.heap[p.object]
-	}
-	if _, ok := mapKey(s, key); !ok || len(copied.entries) > 32 || s.escaped[p.object] && d.facts.shared[p.object+"/map"] {
-		if containsConcurrency(s, value) || mapHoldsConcurrency(copied.typ) {
-			d.assume(pos, "either", "an entry of a map whose key is not known, or that goroutines share, is not followed")
-		}
-		copied.blurred = true
-		s.heap[p.object] = &copied
-		return
-	}
-	entries := map[string]Value{}
-	keys := map[string]Value{}
-	for k, v := range copied.entries {
-		entries[k], keys[k] = v, copied.keys[k]
-	}
-	written, _ := mapKey(s, key)
-	entries[written], keys[written] = value, key
-	copied.entries, copied.keys = entries, keys
-	s.heap[p.object] = &copied
-}
-
-func mapHoldsConcurrency(t types.Type) bool {
-	if t == nil {
-		return false
-	}
-	m, ok := t.Underlying().(*types.Map)
-	return ok && holdsConcurrency(m.Elem())
-}
-
-func (d *Driver) lookup(s *State, i *ssa.Lookup) Value {
-	x, key := d.value(s, i.X), d.value(s, i.Index)
-	m, isMap := i.X.Type().Underlying().(*types.Map)
-	if !isMap {
-		if str, ok := x.(KStr); ok {
-			if n, ok := key.(KInt); ok && n >= 0 && int(n) < len(str) {
-				return KInt(str[n])
-			}
-		}
-		return d.unknown(s, here(s.top()), i, i.Type())
-	}
-	answer := func(v Value, found Value) Value {
-		if i.CommaOk {
-			return Tup{[]Value{v, found}}
-		}
-		return v
-	}
-	if isNil(x) {
-		return answer(zeroPlain(m.Elem()), KBool(false))
-	}
-	if p, ok := x.(Ptr); ok {
-		o := s.heap[p.object]
-		written, constant := mapKey(s, key)
-		if o != nil && constant && !d.isShared(s, p.object) {
-			if v, ok := o.entries[written]; ok {
-				return answer(v, KBool(true))
-			}
-			if !o.blurred {
-				return answer(zeroPlain(m.Elem()), KBool(false))
-			}
-		}
-	}
-	if holdsConcurrency(m.Elem()) {
-		d.assume(i.Pos(), "either", "an entry of a map that is not known: operations on it are left out")
-	}
-	return d.unknown(s, here(s.top()), i, i.Type())
-}
-
-func (d *Driver) deletes(s *State, of, key Value) {
-	p, ok := of.(Ptr)
-	if !ok || s.heap[p.object] == nil {
-		return
-	}
-	copied := *s.heap[p.object]
-	if s.escaped[p.object] && !d.facts.shared[p.object+"/map"] {
-		d.facts.shared[p.object+"/map"] = true
-		d.changed = true
-	}
-	if d.isShared(s, p.object) && !d.facts.abstract[p.object+"/map"] && d.updateShared(s, p.object, key, nil, token.NoPos) {
-		return
-	}
-	written, ok := mapKey(s, key)
-	if !ok {
-		copied.blurred = true
-	} else {
-		entries := map[string]Value{}
-		for k, v := range copied.entries {
-			if k != written {
-				entries[k] = v
-			}
-		}
-		copied.entries = entries
-	}
-	s.heap[p.object] = &copied
-}
-
-// next is a round of a range over a map or string.
-func (d *Driver) next(s *State, i *ssa.Next) Value {
-	f := s.top()
-	iter, ok := d.value(s, i.Iter).(Iter)
-	unknown := func() Value {
-		t := i.Type().(*types.Tuple)
-		return Tup{[]Value{
-			d.unknown(s, here(f)+"ok", i, nil),
-			d.unknown(s, here(f)+"key", i, t.At(1).Type()),
-			d.unknown(s, here(f)+"value", i, t.At(2).Type()),
-		}}
-	}
-	if !ok {
-		return unknown()
-	}
-	switch of := iter.of.(type) {
-	case KNil:
-		return Tup{[]Value{KBool(false), KNil{}, KNil{}}}
-	case KStr:
-		if iter.next >= len(of) {
-			return Tup{[]Value{KBool(false), KInt(0), KInt(0)}}
-		}
-		f.regs[i.Iter] = Iter{of, iter.next + 1}
-		return Tup{[]Value{KBool(true), KInt(int64(iter.next)), KInt(int64(of[iter.next]))}}
+		d.disturbObject(s, v.object)
 	case Ptr:
-		o := s.heap[of.object]
-		if o == nil || o.kind != "map" || o.blurred || s.escaped[of.object] && d.facts.shared[of.object+"/map"] {
-			return unknown()
-		}
-		// The order is Go's to choose; entries are taken in one order.
-		keys := sortedKeys(o.entries)
-		if len(keys) > 1 && mapHoldsConcurrency(o.typ) {
-			d.assume(i.Pos(), "under", "a range over a map is followed in one order only")
-		}
-		if iter.next >= len(keys) {
-			return Tup{[]Value{KBool(false), KNil{}, KNil{}}}
-		}
-		f.regs[i.Iter] = Iter{of, iter.next + 1}
-		k := keys[iter.next]
-		return Tup{[]Value{KBool(true), o.keys[k], o.entries[k]}}
+		d.clearMap(s, v.object, pos)
+	default:
+		d.assume(pos, "either", "what is cleared here is not known")
 	}
-	return unknown()
+}
+
+// disturbObject forgets what an object holds.
+func (d *Driver) disturbObject(s *State, name string) {
+	o := s.heap[name]
+	if o == nil {
+		return
+	}
+	if o.kind == "map" {
+		d.blurMap(s, name)
+		return
+	}
+	if o.kind == "memory" && o.value != nil {
+		d.weaken(s, name, "", o.value, o.typ)
+	}
+}
+
+// weaken makes a part of memory unknown; locks and channels that it holds stay what they are.
+func (d *Driver) weaken(s *State, object, path string, v Value, t types.Type) {
+	if agg, ok := v.(Agg); ok {
+		for i, e := range agg.elems {
+			d.weaken(s, object, sub(path, i), e, partType(t, i))
+		}
+		return
+	}
+	if isLock(s, v) {
+		return
+	}
+	if r, ok := v.(Ref); ok && s.heap[r.object] != nil && s.heap[r.object].kind != "cell" {
+		return
+	}
+	d.storeAt(s, object, path, v, d.unknownOf("«changed "+object+path+"»", t, 0), token.NoPos)
+}
+
+// havoc forgets what memory of a type holds: something was written through a pointer that is not
+// known.
+func (d *Driver) havoc(s *State, t types.Type) {
+	for _, name := range sortedKeys(s.heap) {
+		o := s.heap[name]
+		switch {
+		case o.kind == "map" && t != nil && o.typ != nil && types.Identical(o.typ.Underlying(), t.Underlying()):
+			d.blurMap(s, name)
+		case o.kind == "memory" && o.value != nil && o.typ != nil:
+			d.havocIn(s, name, "", o.typ, t)
+		}
+	}
+}
+
+func (d *Driver) havocIn(s *State, object, path string, part, t types.Type) {
+	if part == nil {
+		return
+	}
+	if types.Identical(part, t) {
+		if o := s.heap[object]; o != nil {
+			if v, ok := at(o.value, path); ok {
+				d.weaken(s, object, path, v, part)
+			}
+		}
+		return
+	}
+	switch u := part.Underlying().(type) {
+	case *types.Struct:
+		for i := range u.NumFields() {
+			d.havocIn(s, object, sub(path, i), u.Field(i).Type(), t)
+		}
+	case *types.Array:
+		for i := range min(int(u.Len()), largest) {
+			d.havocIn(s, object, sub(path, i), u.Elem(), t)
+		}
+	}
+}
+
+// aliasable tells whether an unknown pointer may point to memory that this program follows: one that
+// comes from outside does not.
+func aliasable(v Value) bool {
+	sym, ok := v.(Sym)
+	return ok && !fromOutside(sym.id) && !strings.HasPrefix(sym.id, "«e")
 }

@@ -27,9 +27,6 @@ func (d *Driver) endOf(s *State, v Value) end {
 			return end{unknown: true}
 		}
 		if o.kind == "timer" {
-			if fired, ok := o.value.(KBool); ok && bool(fired) && !s.escaped[v.object] {
-				return end{expr: &Expr{op: "nil"}}
-			}
 			return end{timer: true, object: o}
 		}
 		return end{expr: variable(v.object), object: o}
@@ -84,7 +81,22 @@ func (d *Driver) send(s *State, i *ssa.Send) bool {
 		return false
 	}
 	d.put(&Code{op: opPut, on: to.expr, expr: d.message(s, to, v, i.Pos()), pos: i.Pos()})
+	s.sent(to)
 	return false
+}
+
+// sent notes that a message is in the buffer of a channel that nobody else sees.
+func (s *State) sent(to end) {
+	if n, ok := s.count(to.expr.name); ok && to.object != nil && n < int64(to.object.room) {
+		s.counts(to.expr.name, 1)
+	}
+}
+
+// took notes that a message was taken from the buffer of a channel that nobody else sees.
+func (s *State) took(from end) {
+	if n, ok := s.count(from.expr.name); ok && n > 0 {
+		s.counts(from.expr.name, -1)
+	}
 }
 
 // received is the value a receive binds, and the code's variables for it.
@@ -124,7 +136,6 @@ func (d *Driver) receive(s *State, i *ssa.UnOp) bool {
 		if from.unknown {
 			d.assume(i.Pos(), "either", "the channel is not known: this receive is taken as done")
 		}
-		d.fire(s, channel)
 		var ok Value = KBool(true)
 		if from.unknown && i.CommaOk {
 			ok = d.unknown(s, key+"ok", nil, nil)
@@ -138,8 +149,18 @@ func (d *Driver) receive(s *State, i *ssa.UnOp) bool {
 	c := &Code{op: opGet, on: from.expr, pos: i.Pos()}
 	v, ok := d.received(s, from, key, element, c, i.CommaOk)
 	d.put(c)
+	s.took(from)
+	d.tickAgain(s, from)
 	bind(s, v, ok)
 	return false
+}
+
+// tickAgain puts back what was taken from a ticker: it ticks until it is stopped.
+func (d *Driver) tickAgain(s *State, from end) {
+	if from.object != nil && from.object.clock == "ticker" {
+		d.put(&Code{op: opPut, on: from.expr, expr: &Expr{op: "unit"}})
+		s.sent(from)
+	}
 }
 
 // receiveDone waits for a context: its own end, that of an ancestor, or time.
@@ -175,19 +196,25 @@ func (d *Driver) doneCases(s *State, channel Value, pos token.Pos) []*Code {
 	return cases
 }
 
-// fire notes that a timer has fired.
-func (d *Driver) fire(s *State, channel Value) {
-	if r, ok := channel.(Ref); ok {
-		if o := s.heap[r.object]; o != nil && o.kind == "timer" && o.value != nil {
-			copied := *o
-			copied.value = KBool(true)
-			s.heap[r.object] = &copied
-		}
-	}
-}
-
+// selects performs a select. A timer that has not fired yet may still be there when a select with a
+// default looks: then it is as if that case were not there.
 func (d *Driver) selects(s *State, i *ssa.Select) bool {
 	d.operation(i.Pos())
+	if !i.Blocking {
+		for _, state := range i.States {
+			if other := d.endOf(s, d.value(s, state.Chan)); other.object != nil && other.object.clock != "" {
+				all := d.fork(s, func(t *State) { d.arms(t, i, true); t.frames = t.frames[:0] })
+				early := d.fork(s, func(t *State) { d.arms(t, i, false); t.frames = t.frames[:0] })
+				d.put(&Code{op: opChoose, pos: i.Pos(), arms: []*Code{all, early}})
+				return true
+			}
+		}
+	}
+	return d.arms(s, i, true)
+}
+
+// arms writes the cases of a select, those of timers only if they are wanted.
+func (d *Driver) arms(s *State, i *ssa.Select, clocks bool) bool {
 	f := s.top()
 	results := i.Type().(*types.Tuple)
 	// The tuple: index, received ok, then one value for each receive.
@@ -222,6 +249,7 @@ func (d *Driver) selects(s *State, i *ssa.Select) bool {
 			}
 			c := &Code{op: opPut, on: other.expr, expr: d.message(s, other, v, pos), pos: pos}
 			c.next = d.fork(s, func(t *State) {
+				t.sent(other)
 				t.top().regs[i] = tuple(t, index, KBool(false), nil, -1)
 			})
 			arms = append(arms, c)
@@ -229,6 +257,9 @@ func (d *Driver) selects(s *State, i *ssa.Select) bool {
 		}
 		slot := at
 		at++
+		if !clocks && other.object != nil && other.object.clock != "" {
+			continue
+		}
 		element := state.Chan.Type().Underlying().(*types.Chan).Elem()
 		key := fmt.Sprintf("%s%p.%d", here(f), i, index)
 		if other.unknown || other.timer {
@@ -237,7 +268,6 @@ func (d *Driver) selects(s *State, i *ssa.Select) bool {
 			}
 			c := &Code{op: opTimeout, pos: pos}
 			c.next = d.fork(s, func(t *State) {
-				d.fire(t, channel)
 				t.top().regs[i] = tuple(t, index, KBool(other.timer), d.unknown(t, key, nil, element), slot)
 			})
 			arms = append(arms, c)
@@ -256,6 +286,8 @@ func (d *Driver) selects(s *State, i *ssa.Select) bool {
 		usesOk := usesOk(i)
 		c.next = d.fork(s, func(t *State) {
 			v, ok := d.received(t, other, key, element, c, usesOk)
+			t.took(other)
+			d.tickAgain(t, other)
 			t.top().regs[i] = tuple(t, index, ok, v, slot)
 		})
 		arms = append(arms, c)

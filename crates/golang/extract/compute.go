@@ -60,14 +60,12 @@ func (d *Driver) compute(s *State, v ssa.Value) Value {
 		return Ifc{i.X.Type(), d.value(s, i.X)}
 	case *ssa.MakeMap:
 		name := d.fresh(s, "map", here(s.top())+fmt.Sprintf("%p", i))
-		s.heap[name] = &Object{kind: "map", typ: i.Type(), multi: d.repeats(s)}
+		s.heap[name] = &Object{kind: "map", typ: i.Type(), multi: d.repeats(s), from: i.Pos()}
 		return Ptr{name, ""}
 	case *ssa.MakeSlice:
 		return d.makeSlice(s, i)
 	case *ssa.Range:
-		return Iter{d.value(s, i.X), 0}
-	case *ssa.Next:
-		return d.next(s, i)
+		return d.ranges(s, d.value(s, i.X))
 	case *ssa.Slice:
 		return d.slice(s, i)
 	case *ssa.SliceToArrayPointer:
@@ -179,7 +177,7 @@ func (d *Driver) newCond(s *State, hint string, pos token.Pos) Value {
 
 func (d *Driver) newLock(s *State, hint, kind string, pos token.Pos) Value {
 	name := d.fresh(s, hint, "lock "+hint)
-	s.heap[name] = &Object{kind: kind, multi: d.repeats(s), from: pos}
+	s.heap[name] = &Object{kind: kind, multi: d.repeats(s), from: pos, value: KInt(0)}
 	d.kinds[name] = kind
 	d.put(&Code{op: opLockNew, name: name, note: kind, pos: pos})
 	return Ref{name}
@@ -207,7 +205,7 @@ func (d *Driver) makeChannel(s *State, i *ssa.MakeChan) Value {
 
 func (d *Driver) newChannel(s *State, hint, key string, capacity int64, element types.Type, pos token.Pos) Value {
 	name := d.fresh(s, hint, key)
-	s.heap[name] = &Object{kind: "chan", key: d.names[key], typ: element, multi: d.repeats(s), from: pos}
+	s.heap[name] = &Object{kind: "chan", key: d.names[key], typ: element, multi: d.repeats(s), from: pos, room: int(capacity), value: KInt(0)}
 	d.kinds[name] = "chan"
 	d.keys[name] = d.names[key]
 	d.put(&Code{op: opChan, name: name, n: capacity, pos: pos})
@@ -249,11 +247,8 @@ func (d *Driver) global(s *State, g *ssa.Global) Value {
 func (d *Driver) load(s *State, address Value, t types.Type, site ssa.Value) Value {
 	p, ok := address.(Ptr)
 	if !ok {
-		if sym, ok := address.(Sym); ok && !strings.Contains(sym.id, "«?»") {
-			// Memory behind an unknown pointer is not followed, but two reads may differ.
-			_ = sym
-		}
-		return d.unknown(s, here(s.top()), site, t)
+		// Memory behind an unknown pointer is not followed, and two reads may differ.
+		return d.unknownFrom(s, here(s.top()), site, t, fromOutside(text(address)))
 	}
 	o := s.heap[p.object]
 	if o == nil || o.kind != "memory" {
@@ -266,7 +261,8 @@ func (d *Driver) load(s *State, address Value, t types.Type, site ssa.Value) Val
 	if s.escaped[p.object] {
 		d.note(s, p.object, p.path, v, false)
 	}
-	return d.readCells(s, v, t, here(s.top())+fmt.Sprintf("%p", site), site.Pos())
+	read := d.readCells(s, v, t, here(s.top())+fmt.Sprintf("%p", site), site.Pos())
+	return d.copied(s, read, t, site.Pos())
 }
 
 // readCells reads what goroutines share inside a value.
@@ -309,9 +305,7 @@ func partType(t types.Type, i int) types.Type {
 func (d *Driver) store(s *State, address, v Value, pos token.Pos) {
 	p, ok := address.(Ptr)
 	if !ok {
-		if containsConcurrency(s, v) {
-			d.assume(pos, "either", "a channel or lock is stored where it cannot be followed")
-		}
+		d.storeSomewhere(s, address, v, nil, pos)
 		return
 	}
 	o := s.heap[p.object]
@@ -320,9 +314,26 @@ func (d *Driver) store(s *State, address, v Value, pos token.Pos) {
 	}
 	old, ok := at(o.value, p.path)
 	if !ok {
+		if containsConcurrency(s, v) {
+			d.assume(pos, "either", "a channel or lock is stored where it cannot be followed")
+		}
+		d.escape(s, v)
+		d.disturbObject(s, p.object)
 		return
 	}
 	d.storeAt(s, p.object, p.path, old, v, pos)
+}
+
+// storeSomewhere writes through a pointer that is not known: whatever it may point to is not known
+// afterwards.
+func (d *Driver) storeSomewhere(s *State, address, v Value, t types.Type, pos token.Pos) {
+	if containsConcurrency(s, v) {
+		d.assume(pos, "either", "a channel or lock is stored where it cannot be followed")
+	}
+	d.escape(s, v)
+	if t != nil && aliasable(address) {
+		d.havoc(s, t)
+	}
 }
 
 func (d *Driver) storeAt(s *State, object, path string, old, v Value, pos token.Pos) {
@@ -339,8 +350,12 @@ func (d *Driver) storeAt(s *State, object, path string, old, v Value, pos token.
 			return
 		}
 		if isLock(s, before) {
-			// A lock is not replaced by the zero of its type: it is the zero of its type.
-			if _, stays := v.(Ref); !stays {
+			if now, isRef := v.(Ref); !isRef || !isLock(s, now) {
+				d.resets(s, object, path, before, pos)
+				return
+			}
+			if s.escaped[object] {
+				d.assume(pos, "either", "a lock or wait group is overwritten that other goroutines may be using")
 				return
 			}
 		}
@@ -351,14 +366,17 @@ func (d *Driver) storeAt(s *State, object, path string, old, v Value, pos token.
 			}
 			return
 		}
-		if _, ok := v.(KNil); ok {
-			return
-		}
 		// A struct of which nothing is known: its locks stay.
 		for i := range before.elems {
 			if sym, ok := v.(Sym); ok {
+				if isLock(s, before.elems[i]) {
+					continue
+				}
 				d.storeAt(s, object, sub(path, i), before.elems[i], Sym{fmt.Sprintf("%s.%d", sym.id, i)}, pos)
 			}
+		}
+		if _, ok := v.(Sym); !ok {
+			d.weaken(s, object, path, before, nil)
 		}
 		return
 	}
@@ -393,39 +411,26 @@ func (d *Driver) unary(s *State, i *ssa.UnOp) Value {
 			return Sym{"!" + x.id}
 		}
 	case token.SUB:
+		basic, _ := i.Type().Underlying().(*types.Basic)
 		switch x := x.(type) {
 		case KInt:
+			if basic != nil {
+				return wrapInteger(-int64(x), basic)
+			}
+		case KFloat:
 			return -x
 		case Dyn:
-			if !s.multi {
+			if !s.multi && basic != nil && (basic.Kind() == types.Int || basic.Kind() == types.Int64) {
 				return Dyn{&Expr{op: "-", args: []*Expr{{op: "int"}, x.expr}}}
 			}
 		}
 	}
-	return d.unknown(s, here(s.top()), i, i.Type())
-}
-
-func (d *Driver) convert(s *State, i ssa.Value, from ssa.Value) Value {
-	x := d.value(s, from)
-	switch v := x.(type) {
-	case KInt:
-		if basic, ok := i.Type().Underlying().(*types.Basic); ok && basic.Info()&types.IsInteger != 0 {
-			return wrapInteger(int64(v), basic)
-		}
-	case Dyn:
-		if basic, ok := i.Type().Underlying().(*types.Basic); ok && basic.Info()&types.IsInteger != 0 {
-			return v
-		}
-	case KStr:
-		if basic, ok := i.Type().Underlying().(*types.Basic); ok && basic.Info()&types.IsString != 0 {
-			return v
-		}
-	case Sym:
-		if basic, ok := i.Type().Underlying().(*types.Basic); ok && basic.Info()&types.IsInteger != 0 {
-			return v
+	if n, ok := x.(KInt); ok && i.Op == token.XOR {
+		if basic, ok := i.Type().Underlying().(*types.Basic); ok {
+			return wrapInteger(^int64(n), basic)
 		}
 	}
-	return d.unknown(s, here(s.top()), i, i.Type())
+	return d.derived(s, i, i.Op.String(), x)
 }
 
 func (d *Driver) extract(s *State, i *ssa.Extract) Value {

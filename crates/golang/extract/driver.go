@@ -31,7 +31,7 @@ var passes = []int{10_000, 60_000, 400_000}
 
 // exactly are the limits of an attempt to follow an entry as it is.
 func exactly(steps int) Limits {
-	return Limits{unroll: 130, states: 8, roots: 140, depth: 24, nodes: 5000, steps: steps}
+	return Limits{unroll: 1100, states: 16, roots: 140, depth: 70, nodes: 10_000, steps: steps}
 }
 
 // roughly are limits for what did not fit, tried in order.
@@ -75,6 +75,7 @@ type Driver struct {
 	loopsOf     map[*ssa.Function]*Loops
 	emitted     **Code
 	daemon      bool // is what is being written done by a daemon?
+	current     *State
 	needed      map[*ssa.Global]bool
 	fromShared  map[string]bool // unknowns that were read from memory other goroutines write
 }
@@ -97,6 +98,7 @@ type Facts struct {
 	globals  map[string]bool
 	access   map[string]*Access
 	mapKeys  map[string]map[string]Value // of shared maps: the keys that entries may have
+	stopped  map[string]bool             // tickers that are stopped somewhere
 }
 
 func newFacts() *Facts {
@@ -104,6 +106,7 @@ func newFacts() *Facts {
 		shared: map[string]bool{}, abstract: map[string]bool{}, messages: map[string]*Messages{},
 		names: map[string]string{}, taken: map[string]int{}, contexts: map[string]int{},
 		globals: map[string]bool{}, mapKeys: map[string]map[string]Value{}, access: map[string]*Access{},
+		stopped: map[string]bool{},
 	}
 }
 
@@ -148,7 +151,7 @@ func drive(world *World, entry *ssa.Function, limits Limits) (*Driver, *Node) {
 
 // start is the node of the entry: package variables are initialised, then the function is called.
 func (d *Driver) start(entry *ssa.Function) *Node {
-	s := &State{heap: map[string]*Object{}, escaped: map[string]bool{}, facts: map[string]bool{}, root: "main", known: d.facts}
+	s := &State{heap: map[string]*Object{}, escaped: map[string]bool{}, facts: map[string]bool{}, root: "main", known: d.facts, made: map[string]bool{}}
 	args := make([]Value, len(entry.Params))
 	for i, param := range entry.Params {
 		args[i] = d.unknown(s, "entry", param, param.Type())
@@ -179,7 +182,9 @@ func (d *Driver) work() {
 	for len(d.todo) > 0 {
 		node := d.todo[len(d.todo)-1]
 		d.todo = d.todo[:len(d.todo)-1]
-		node.code = d.run(node.state.clone())
+		state := node.state.clone()
+		state.forked = false
+		node.code = d.run(state)
 		if node.prefix != nil {
 			last(node.prefix).next = node.code
 			node.code = node.prefix
@@ -222,6 +227,7 @@ func (d *Driver) run(s *State) *Code {
 	saved, daemon := d.emitted, d.daemon
 	tail := &head.next
 	d.emitted, d.daemon = tail, s.daemon
+	s.begun = tail
 	for {
 		if d.full {
 			d.put(&Code{op: opEnd})
@@ -252,6 +258,7 @@ func (d *Driver) fork(s *State, change func(*State)) *Code {
 	saved := d.emitted
 	head := &Code{op: opSkip}
 	d.emitted = &head.next
+	copied.forked = true
 	change(copied)
 	prefix := head.next
 	rest := d.run(copied)
@@ -331,15 +338,27 @@ func (d *Driver) assume(pos token.Pos, side, message string) {
 // operation notes that an operation of Go's concurrency is reached.
 func (d *Driver) operation(pos token.Pos) { d.reached[pos] = true }
 
-// unknown is a value nothing is known of, named after the place it comes from.
+// unknown is a value that this program does not follow, named after the place it comes from.
 func (d *Driver) unknown(s *State, context string, at any, typ types.Type) Value {
-	key := "sym " + context + fmt.Sprintf("%p", at)
+	return d.unknownFrom(s, context, at, typ, false)
+}
+
+// outside is a value that comes from outside the program and may be any of its type.
+func (d *Driver) fromEnvironment(s *State, context string, at any, typ types.Type) Value {
+	return d.unknownFrom(s, context, at, typ, true)
+}
+
+func (d *Driver) unknownFrom(s *State, context string, at any, typ types.Type, outside bool) Value {
+	key := fmt.Sprintf("sym %t %s%p", outside, context, at)
 	id, ok := d.names[key]
 	if !ok {
 		id = fmt.Sprintf("«%d»", len(d.names))
+		if outside {
+			id = fmt.Sprintf("«e%d»", len(d.names))
+		}
 		d.names[key] = id
 	}
-	s.forget(id)
+	s.retire(id)
 	return d.unknownOf(id, typ, 0)
 }
 

@@ -55,24 +55,11 @@ func (w *World) inertCall(call *ssa.CallCommon) bool {
 	if callee == nil {
 		return false
 	}
-	if callee.Pkg != nil && !w.roots[callee.Pkg] {
-		return harmlessPackage(callee) && plainTuple(callee.Signature.Results())
+	if _, outside := w.outsidePath(callee); outside {
+		quiet, _ := w.quietly(callee)
+		return quiet && !isModelled(callee) && plainTuple(callee.Signature.Results())
 	}
 	return len(callee.Blocks) > 0 && w.inert(callee)
-}
-
-// harmlessPackage tells packages whose functions neither block nor end anything.
-func harmlessPackage(fn *ssa.Function) bool {
-	switch fn.Pkg.Pkg.Path() {
-	case "fmt", "strings", "strconv", "errors", "math", "math/rand", "math/rand/v2", "sort", "unicode", "unicode/utf8",
-		"path", "path/filepath", "bytes", "reflect", "encoding/json", "encoding/binary", "encoding/hex", "encoding/base64",
-		"crypto/rand", "hash/fnv", "hash/crc32", "net/url", "regexp", "math/bits", "cmp", "slices", "maps", "net/netip":
-		return true
-	case "time":
-		name := fn.Name()
-		return name == "Now" || name == "Since" || name == "Until" || fn.Signature.Recv() != nil && fn.Name() != "Stop" && fn.Name() != "Reset"
-	}
-	return false
 }
 
 func plainTuple(t *types.Tuple) bool {

@@ -178,7 +178,7 @@ func (j *joining) object(a, b Value, label string) Value {
 	j.d.kinds[name], j.d.keys[name] = j.d.kindOf(kind), key
 	j.out.heap[name] = &Object{
 		kind: kind, key: key, typ: model.typ, multi: true, ancestors: model.ancestors, timed: model.timed,
-		nilable: isNil(a) || isNil(b) || model.nilable,
+		nilable: isNil(a) || isNil(b) || model.nilable, room: -1, clock: model.clock,
 	}
 	j.out.escaped[name] = true
 	if r, ok := b.(Ref); ok {

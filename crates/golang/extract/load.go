@@ -13,7 +13,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"golang.org/x/tools/go/packages"
 	"golang.org/x/tools/go/ssa"
 	"golang.org/x/tools/go/ssa/ssautil"
 )
@@ -21,31 +20,13 @@ import (
 // extract loads the packages and turns every entry into a program.
 func extract(options *Options) Answer {
 	answer := Answer{Entries: []Entry{}, Warnings: []Assumption{}}
-	config := &packages.Config{
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
-			packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo |
-			packages.NeedModule,
-		Fset:  token.NewFileSet(),
-		Tests: !options.noTests,
-		// Without export data the declarations of dependencies are read from their sources. That
-		// takes seconds; compiling everything for its export data takes minutes the first time.
-		BuildFlags: []string{"-export=false"},
-	}
-	if options.tags != "" {
-		config.BuildFlags = append(config.BuildFlags, "-tags="+options.tags)
-	}
-	loaded, err := packages.Load(config, options.patterns...)
-	companions := companionsOf(loaded)
-	if err == nil && len(companions) > 0 {
-		loaded, err = packages.Load(config, append(sortedKeys(companions), options.patterns...)...)
-	}
-	forgetDependencies(loaded)
+	loaded, err := load(options)
 	if err != nil {
 		answer.Error = err.Error()
 		return answer
 	}
-	place := func(pos token.Pos) Position { return position(config.Fset, pos, options.folder) }
-	usable := selectPackages(loaded, companions, &answer)
+	place := func(pos token.Pos) Position { return position(loaded.fset, pos, options.folder) }
+	usable := loaded.usable(&answer)
 	if len(usable) == 0 && answer.Error == "" {
 		answer.Error = "no packages match " + strings.Join(options.patterns, " ") + "; name packages as `go list` does"
 	}
@@ -53,52 +34,19 @@ func extract(options *Options) Answer {
 		return answer
 	}
 	for _, p := range usable {
-		if companions[p.PkgPath] {
-			continue
-		}
-		for _, file := range p.Syntax {
-			answer.Lines += config.Fset.File(file.Pos()).LineCount()
+		if loaded.named[p] && !strings.Contains(p.ID, " [") {
+			for _, file := range p.Syntax {
+				answer.Lines += loaded.fset.File(file.Pos()).LineCount()
+			}
 		}
 	}
 	program, roots := ssautil.Packages(usable, ssa.InstantiateGenerics)
 	program.Build()
 	world := newWorld(program, usable, roots)
+	world.startsIn(loaded)
 	entries := world.entries(options, &answer)
 	answer.Entries = world.all(entries, place)
 	return answer
-}
-
-// forgetDependencies drops the syntax of packages that were not asked for: their types are enough.
-func forgetDependencies(loaded []*packages.Package) {
-	asked := map[*packages.Package]bool{}
-	for _, p := range loaded {
-		asked[p] = true
-	}
-	packages.Visit(loaded, nil, func(p *packages.Package) {
-		if !asked[p] {
-			p.Syntax, p.TypesInfo = nil, nil
-		}
-	})
-}
-
-// readable are small packages outside that are worth reading when somebody imports them: channels
-// and locks are kept in what they make.
-var readable = map[string]bool{"container/list": true, "container/ring": true, "container/heap": true}
-
-// companionsOf lists the readable packages that the loaded ones import and that were not asked for.
-func companionsOf(loaded []*packages.Package) map[string]bool {
-	found := map[string]bool{}
-	for _, p := range loaded {
-		for path := range p.Imports {
-			if readable[path] {
-				found[path] = true
-			}
-		}
-	}
-	for _, p := range loaded {
-		delete(found, p.PkgPath)
-	}
-	return found
 }
 
 // all turns entries into programs: cheap ones first, the others with what steps are left.
@@ -173,47 +121,6 @@ func attempt(workers []*World, entries []*ssa.Function, which []int, limits Limi
 	return results
 }
 
-// selectPackages leaves out what does not compile, and packages whose tests are in another variant.
-func selectPackages(loaded []*packages.Package, companions map[string]bool, answer *Answer) []*packages.Package {
-	// "p [p.test]" holds p with its tests; it replaces p.
-	withTests := map[string]bool{}
-	for _, p := range loaded {
-		if strings.Contains(p.ID, " [") && !strings.HasSuffix(p.PkgPath, "_test") {
-			withTests[p.PkgPath] = true
-		}
-	}
-	var usable []*packages.Package
-	var failures []string
-	for _, p := range loaded {
-		if companions[strings.TrimSuffix(p.PkgPath, "_test")] {
-			// Their tests are not asked for.
-			if p.ID == p.PkgPath && len(p.Errors) == 0 {
-				usable = append(usable, p)
-			}
-			continue
-		}
-		if strings.HasSuffix(p.ID, ".test") || withTests[p.PkgPath] && p.ID == p.PkgPath {
-			continue
-		}
-		if len(p.Errors) > 0 || p.IllTyped {
-			for _, e := range p.Errors {
-				failures = append(failures, e.Error())
-				break
-			}
-			continue
-		}
-		usable = append(usable, p)
-	}
-	if len(usable) == 0 && len(failures) > 0 {
-		answer.Error = strings.Join(failures, "; ") + "; make `go build` and `go vet` succeed first"
-	} else {
-		for _, failure := range failures {
-			answer.Warnings = append(answer.Warnings, Assumption{nil, "a package is left out: " + failure, "under"})
-		}
-	}
-	return usable
-}
-
 func position(fset *token.FileSet, pos token.Pos, folder string) Position {
 	p := fset.Position(pos)
 	file := p.Filename
@@ -234,6 +141,10 @@ func (w *World) entries(options *Options, answer *Answer) []*ssa.Function {
 		if fn == nil || len(fn.Blocks) == 0 {
 			return
 		}
+		if w.variant[fn.Pkg] && !strings.HasSuffix(w.program.Fset.Position(fn.Pos()).Filename, "_test.go") {
+			// The package is there without its tests as well.
+			return
+		}
 		if len(options.entries) == 0 {
 			if isMain(fn) || isTest(fn) {
 				found = append(found, fn)
@@ -249,6 +160,9 @@ func (w *World) entries(options *Options, answer *Answer) []*ssa.Function {
 		}
 	}
 	for _, p := range w.ordered {
+		if !w.starts[p] {
+			continue
+		}
 		for _, name := range sortedKeys(p.Members) {
 			switch member := p.Members[name].(type) {
 			case *ssa.Function:

@@ -22,10 +22,24 @@ func mapKey(s *State, key Value) (string, bool) {
 		if !s.multiple(v.object) {
 			return text(v), true
 		}
-	case Ifc:
-		if inner, ok := mapKey(s, v.v); ok {
-			return text(v) + inner, true
+	case Ref:
+		if o := s.heap[v.object]; o != nil && !o.multi && o.kind == "chan" {
+			return text(v), true
 		}
+	case Ifc:
+		if inner, ok := mapKey(s, v.v); ok && v.typ != nil {
+			return "i<" + typeName(v.typ) + ">" + inner, true
+		}
+	case Agg:
+		all := "{"
+		for _, e := range v.elems {
+			inner, ok := mapKey(s, e)
+			if !ok {
+				return "", false
+			}
+			all += inner + ","
+		}
+		return all + "}", true
 	}
 	return "", false
 }
@@ -212,7 +226,7 @@ func (d *Driver) sharedNext(s *State, i *ssa.Next, name string, iter Iter) bool 
 		d.assume(i.Pos(), "under", "a range over a map is followed in one order only")
 	}
 	key := keys[iter.next]
-	following := Iter{iter.of, iter.next + 1}
+	following := Iter{of: iter.of, next: iter.next + 1}
 	return d.lookShared(s, name, key, i,
 		func(t *State, v Value) {
 			t.top().regs[i.Iter] = following

@@ -159,7 +159,7 @@ func (d *Driver) shapeOf(s *State, v Value, depth int) Value {
 		if o == nil || o.kind == "timer" || o.kind == "cell" {
 			return Sym{"?"}
 		}
-		hole := Hole{kind: o.kind, key: o.key}
+		hole := Hole{kind: o.kind, key: o.key, clock: o.clock}
 		if !o.multi {
 			hole.object = v.object
 		}
@@ -203,7 +203,7 @@ func (d *Driver) joinShapes(a, b Value) Value {
 	}
 	switch x := a.(type) {
 	case Hole:
-		if y, ok := b.(Hole); ok && x.kind == y.kind {
+		if y, ok := b.(Hole); ok && x.kind == y.kind && x.clock == y.clock {
 			if x.kind == "chan" {
 				d.unite(x.key, y.key)
 			}
@@ -467,7 +467,7 @@ func (d *Driver) decodeShape(s *State, shape Value, name, key, path string, t ty
 			return Dyn{variable(name)}
 		}
 		d.kinds[name], d.keys[name] = sh.kind, sh.key
-		s.heap[name] = &Object{kind: sh.kind, key: sh.key, multi: true, nilable: sh.kind == "chan", typ: chanElement(t)}
+		s.heap[name] = &Object{kind: sh.kind, key: sh.key, multi: true, nilable: sh.kind == "chan", typ: chanElement(t), room: -1, clock: sh.clock}
 		s.escaped[name] = true
 		return Ref{name}
 	case Box:

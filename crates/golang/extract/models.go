@@ -103,13 +103,13 @@ func (d *Driver) lockModels(m *modelled) (bool, bool) {
 	}
 	d.operation(m.pos)
 	if isNil(m.arg(0)) {
-		return true, d.panics(m.s, "nil pointer dereference", m.pos)
+		return true, d.panics(m.s, d.runtimeError("runtime error: invalid memory address or nil pointer dereference"), m.pos)
 	}
 	lock, ok := d.lockAt(m.s, m.arg(0))
 	if !ok {
 		d.assume(m.pos, "either", "the lock is not known: this "+op+" is left out")
 	} else {
-		d.put(&Code{op: opSync, note: op, on: lock, pos: m.pos})
+		d.sync(m.s, op, lock, m.pos)
 	}
 	m.finish(KNil{})
 	return true, false
@@ -127,6 +127,14 @@ func (d *Driver) tryLock(m *modelled) bool {
 	if !ok || !isCall {
 		d.assume(m.pos, "either", "the lock is not known: this "+op+" is left out")
 		m.finish(d.unknown(m.s, here(m.s.top()), m.site, nil))
+		return false
+	}
+	if n, known := m.s.count(lock.name); known {
+		free := n == 0 || op == "rlock" && n > 0
+		if free {
+			d.sync(m.s, op, lock, m.pos)
+		}
+		m.s.top().regs[reg] = KBool(free)
 		return false
 	}
 	d.assume(m.pos, "over", "whether this succeeds is taken as a choice; if it does, it waits for the lock")
@@ -163,8 +171,13 @@ func (d *Driver) waitGroupModels(m *modelled) (bool, bool) {
 			d.assume(m.pos, "either", "how much is added is not known: taken as 1")
 		}
 		d.put(&Code{op: opAdd, on: group, expr: amount, pos: m.pos})
+		if amount.op == "int" {
+			m.s.counts(group.name, amount.n)
+		} else {
+			m.s.uncounted(group.name)
+		}
 	case "(*sync.WaitGroup).Done":
-		d.put(&Code{op: opSync, note: "done", on: group, pos: m.pos})
+		d.sync(m.s, "done", group, m.pos)
 	case "(*sync.WaitGroup).Wait":
 		d.put(&Code{op: opSync, note: "wait", on: group, pos: m.pos})
 	case "(*sync.WaitGroup).Go":
@@ -223,7 +236,7 @@ func (d *Driver) once(m *modelled, pointer, f Value, results []Value) bool {
 		d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{run, skip}})
 		return true
 	}
-	d.put(&Code{op: opSync, note: "lock", on: lock, pos: m.pos})
+	d.sync(m.s, "lock", lock, m.pos)
 	for _, f := range m.s.frames {
 		for _, after := range f.after {
 			if after.what == "once" && equal(after.args[1], Ref{lock.name}) {
@@ -237,7 +250,6 @@ func (d *Driver) once(m *modelled, pointer, f Value, results []Value) bool {
 	o := m.s.heap[p.object]
 	d.note(m.s, p.object, flag.path, partOf(o.value, flag.path), false)
 	done := d.readCells(m.s, partOf(o.value, flag.path), types.Typ[types.Bool], m.key()+"once", m.pos)
-	unlock := &Code{op: opSync, note: "unlock", on: lock, pos: m.pos}
 	first := func(t *State) {
 		after := After{"once", append([]Value{flag, Ref{lock.name}}, results...), m.pos}
 		d.later(t, f, []After{after}, m.pos)
@@ -256,18 +268,18 @@ func (d *Driver) once(m *modelled, pointer, f Value, results []Value) bool {
 	case KBool:
 		if bool(done) {
 			have(m.s)
-			d.put(unlock)
+			d.sync(m.s, "unlock", lock, m.pos)
 			return false
 		}
 		first(m.s)
 		return false
 	case Dyn:
-		again := d.fork(m.s, func(t *State) { have(t); copied := *unlock; d.put(&copied) })
+		again := d.fork(m.s, func(t *State) { have(t); d.sync(t, "unlock", lock, m.pos) })
 		now := d.fork(m.s, first)
 		d.put(&Code{op: opIf, on: done.expr, pos: m.pos, arms: []*Code{again, now}})
 		return true
 	}
-	again := d.fork(m.s, func(t *State) { have(t); copied := *unlock; d.put(&copied) })
+	again := d.fork(m.s, func(t *State) { have(t); d.sync(t, "unlock", lock, m.pos) })
 	now := d.fork(m.s, first)
 	d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{again, now}})
 	return true
@@ -357,12 +369,17 @@ func (d *Driver) afterwards(s *State, after After, result Value) bool {
 			}
 			d.store(s, place, part, after.pos)
 		}
-		d.store(s, after.args[0], KBool(true), after.pos)
-		d.put(&Code{op: opSync, note: "unlock", on: variable(after.args[1].(Ref).object), pos: after.pos})
+		d.afterOnce(s, after)
 	case "errgroup":
 		return d.errgroupDone(s, after, result)
 	}
 	return false
+}
+
+// afterOnce: the function of a sync.Once has been called.
+func (d *Driver) afterOnce(s *State, after After) {
+	d.store(s, after.args[0], KBool(true), after.pos)
+	d.sync(s, "unlock", variable(after.args[1].(Ref).object), after.pos)
 }
 
 // condModels: waiters are counted, so that a signal without a waiter is lost and no other is.

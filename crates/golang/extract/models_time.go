@@ -9,69 +9,118 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// timeModels: a timer may fire at any moment, so a receive from it is a choice.
+// timeModels: a timer may fire at any moment.
 func (d *Driver) timeModels(m *modelled) (bool, bool) {
 	switch m.name {
 	case "time.Sleep":
 		m.finish(KNil{})
 	case "time.After":
 		d.operation(m.pos)
-		m.finish(d.newTimer(m, false))
+		m.finish(d.newClock(m, "timer"))
 	case "time.Tick":
-		m.finish(d.newTimer(m, true))
+		m.finish(d.newTicks(m))
 	case "time.NewTimer", "time.NewTicker":
 		d.operation(m.pos)
 		result := m.fn.Signature.Results().At(0).Type().(*types.Pointer).Elem()
 		p := d.newObject(m.s, "timer", m.key(), result, token.NoPos).(Ptr)
-		d.store(m.s, Ptr{p.object, "/0"}, d.newTimer(m, m.name == "time.NewTicker"), m.pos)
+		var channel Value
+		switch {
+		case m.name == "time.NewTimer":
+			channel = d.newClock(m, "timer")
+		case d.facts.stopped[m.key()]:
+			channel = d.newClock(m, "ticker")
+		default:
+			channel = d.newTicks(m)
+		}
+		d.store(m.s, Ptr{p.object, "/0"}, channel, m.pos)
 		m.finish(p)
 	case "(*time.Timer).Stop", "(*time.Timer).Reset", "(*time.Ticker).Stop", "(*time.Ticker).Reset":
 		d.operation(m.pos)
-		d.setTimer(m, strings.HasSuffix(m.name, "Stop"))
-		if strings.HasPrefix(m.name, "(*time.Timer)") {
-			m.finish(d.unknown(m.s, here(m.s.top()), m.site, nil))
-		} else {
-			m.finish(KNil{})
-		}
+		return true, d.setClock(m, strings.HasSuffix(m.name, "Stop"))
 	default:
 		return false, false
 	}
 	return true, false
 }
 
-// newTimer is a timer's channel. Its value says whether it has fired; a ticker never has.
-func (d *Driver) newTimer(m *modelled, again bool) Value {
-	name := d.fresh(m.s, "timer", "timer "+m.key())
-	var fired Value = KBool(false)
-	if again {
-		fired = nil
-	}
-	m.s.heap[name] = &Object{kind: "timer", value: fired, multi: true}
+// newTicks is the channel of a ticker that is never stopped: it may be ready at any moment.
+func (d *Driver) newTicks(m *modelled) Value {
+	name := d.fresh(m.s, "ticker", "ticks "+m.key())
+	m.s.heap[name] = &Object{kind: "timer", multi: true, key: m.key()}
 	return Ref{name}
 }
 
-// setTimer stops a timer or starts it again.
-func (d *Driver) setTimer(m *modelled, stop bool) {
+// newClock is the channel of a timer or ticker: a message is in it as long as it runs. When it fires
+// is not for the program to say, so a receive may happen at any moment from the start on; since a
+// stopped timer delivers nothing, to stop it takes the message away.
+func (d *Driver) newClock(m *modelled, clock string) Value {
+	r := d.newChannel(m.s, clock, "clock "+m.key(), 1, types.NewStruct(nil, nil), token.NoPos).(Ref)
+	copied := *m.s.heap[r.object]
+	copied.clock, copied.typ = clock, nil
+	m.s.heap[r.object] = &copied
+	d.messages(copied.key).join(d, m.s, Sym{"?"}, nil)
+	d.put(&Code{op: opPut, on: variable(r.object), expr: &Expr{op: "unit"}})
+	m.s.counts(r.object, 1)
+	return r
+}
+
+// setClock stops a timer or ticker, or starts it again.
+func (d *Driver) setClock(m *modelled, stop bool) bool {
+	result := func(s *State, v Value) {
+		if reg, ok := m.site.(*ssa.Call); ok && strings.HasPrefix(m.name, "(*time.Timer)") {
+			s.top().regs[reg] = v
+		}
+	}
 	p, ok := m.arg(0).(Ptr)
 	if !ok || m.s.heap[p.object] == nil {
-		return
+		d.assume(m.pos, "either", "the timer is not known: this operation is left out")
+		result(m.s, d.unknown(m.s, here(m.s.top()), m.site, nil))
+		return false
 	}
-	r, ok := partOf(m.s.heap[p.object].value, p.path+"/0").(Ref)
+	part := d.readCells(m.s, partOf(m.s.heap[p.object].value, p.path+"/0"), nil, m.key(), m.pos)
+	r, ok := part.(Ref)
 	if !ok {
 		off, isFunction := partOf(m.s.heap[p.object].value, p.path+"/1").(Model)
-		if isFunction && stop {
+		if !isFunction {
+			d.assume(m.pos, "either", "the timer is not known: this operation is left out")
+		} else if stop {
 			d.cancel(Model{"cancel", off.args[:2]}, m.pos)
-		} else if isFunction {
+		} else {
 			d.assume(m.pos, "either", "a function that runs later is put off: it is taken to run once, at any moment")
 		}
-		return
+		result(m.s, d.unknown(m.s, here(m.s.top()), m.site, nil))
+		return false
 	}
-	if o := m.s.heap[r.object]; o != nil {
-		copied := *o
-		// What has been stopped may have fired before.
-		copied.value = KBool(false)
-		m.s.heap[r.object] = &copied
+	o := m.s.heap[r.object]
+	if o.kind == "timer" {
+		// The next run knows that this ticker does not tick for ever.
+		if !d.facts.stopped[o.key] {
+			d.facts.stopped[o.key] = true
+			d.changed = true
+		}
+		return false
 	}
+	set := func(s *State, ran bool) {
+		if !stop {
+			d.put(&Code{op: opPut, on: variable(r.object), expr: &Expr{op: "unit"}})
+			s.counts(r.object, 1)
+		}
+		result(s, KBool(ran))
+	}
+	if n, known := m.s.count(r.object); known {
+		if n > 0 {
+			d.put(&Code{op: opGet, on: variable(r.object)})
+			m.s.counts(r.object, -1)
+		}
+		set(m.s, n > 0)
+		return false
+	}
+	took := &Code{op: opGet, on: variable(r.object)}
+	took.next = d.fork(m.s, func(t *State) { set(t, true) })
+	none := &Code{op: opDefault}
+	none.next = d.fork(m.s, func(t *State) { set(t, false) })
+	d.put(&Code{op: opSelect, arms: []*Code{took, none}, note: "look"})
+	return true
 }
 
 // contextModels: a context is the channel its Done returns.
@@ -396,7 +445,7 @@ func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 	case "runtime.NumCPU", "runtime.GOMAXPROCS":
 		return d.processors(m)
 	case "log.Panic", "log.Panicf", "log.Panicln":
-		return true, d.panics(m.s, "log.Panic", m.pos)
+		return true, d.panics(m.s, d.unknown(m.s, here(m.s.top()), m.site, nil), m.pos)
 	case "math/rand.Intn", "math/rand.Int31n", "math/rand.Int63n", "math/rand/v2.IntN", "math/rand/v2.Int64N", "math/rand/v2.Int32N", "math/rand/v2.N",
 		"(*math/rand.Rand).Intn", "(*math/rand/v2.Rand).IntN":
 		return d.draw(m)

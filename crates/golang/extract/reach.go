@@ -147,6 +147,10 @@ func (w *World) mentionsOf(fn *ssa.Function) *Mentions {
 			if call, ok := instr.(ssa.CallInstruction); ok && call.Common().IsInvoke() {
 				m.methods = append(m.methods, call.Common().Method)
 			}
+			if boxing, ok := instr.(*ssa.MakeInterface); ok {
+				// Code that is not read may call its methods.
+				m.functions = append(m.functions, w.methodsOf(boxing.X.Type())...)
+			}
 		}
 	}
 	return m
@@ -156,35 +160,25 @@ func (w *World) mentionsOf(fn *ssa.Function) *Mentions {
 func (w *World) directlyCommunicates(instr ssa.Instruction) bool {
 	if call, ok := instr.(ssa.CallInstruction); ok {
 		callee := call.Common().StaticCallee()
-		if callee != nil && (callee.Pkg == nil || w.roots[callee.Pkg]) {
-			_, spawns := instr.(*ssa.Go)
-			return spawns
+		if _, spawns := instr.(*ssa.Go); spawns {
+			return true
+		}
+		if callee != nil {
+			return w.isNoticedOutside(callee)
 		}
 	}
 	if _, ok := instr.(*ssa.MakeChan); ok {
 		return true
 	}
-	return w.instructionCommunicates(instr, map[*ssa.Function]bool{})
+	return w.isNoticed(instr)
 }
 
-// implementations lists the methods of the packages' types that a method of an interface may mean.
+// implementations lists the methods that a method of an interface may mean.
 func (w *World) implementations(method *types.Func) []*ssa.Function {
-	if list, known := w.methods[method]; known {
-		return list
+	list, known := w.methods[method]
+	if !known {
+		list = w.graph.implementations(w, method)
+		w.methods[method] = list
 	}
-	var list []*ssa.Function
-	recv := method.Signature().Recv()
-	if recv != nil {
-		if target, ok := recv.Type().Underlying().(*types.Interface); ok {
-			for _, t := range w.named {
-				if types.Implements(t, target) {
-					if fn := w.method(t, method); fn != nil {
-						list = append(list, fn)
-					}
-				}
-			}
-		}
-	}
-	w.methods[method] = list
 	return list
 }

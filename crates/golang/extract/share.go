@@ -24,6 +24,7 @@ func (d *Driver) escape(s *State, v Value) {
 			d.shareMap(s, name)
 		}
 		if o == nil || o.kind != "memory" {
+			s.uncounted(name)
 			continue
 		}
 		value := d.cells(s, name, "", o.value, o.typ, d.facts.shared[name])
@@ -155,12 +156,12 @@ func (d *Driver) rebind(s *State, name string) {
 			}
 		}
 		for j := range s.frames[i].defers {
-			if args, changed := unbindAll(s.frames[i].defers[j].args, name); changed {
+			if args, changed := replaceAll(s.frames[i].defers[j].args, func(v Value) (Value, bool) { return unbind(v, name) }); changed {
 				s.own(i).defers[j].args = args
 			}
 		}
 		for j := range s.frames[i].after {
-			if args, changed := unbindAll(s.frames[i].after[j].args, name); changed {
+			if args, changed := replaceAll(s.frames[i].after[j].args, func(v Value) (Value, bool) { return unbind(v, name) }); changed {
 				s.own(i).after[j].args = args
 			}
 		}
@@ -174,19 +175,6 @@ func (d *Driver) rebind(s *State, name string) {
 	}
 }
 
-func unbindAll(vs []Value, name string) ([]Value, bool) {
-	var out []Value
-	for i, v := range vs {
-		if now, changed := unbind(v, name); changed {
-			if out == nil {
-				out = append([]Value(nil), vs...)
-			}
-			out[i] = now
-		}
-	}
-	return out, out != nil
-}
-
 func unbind(v Value, name string) (Value, bool) {
 	if dyn, ok := v.(Dyn); ok {
 		used := false
@@ -196,7 +184,7 @@ func unbind(v Value, name string) (Value, bool) {
 		}
 		return v, false
 	}
-	if out, changed := unbindAll(children(v), name); changed {
+	if out, changed := replaceAll(children(v), func(v Value) (Value, bool) { return unbind(v, name) }); changed {
 		return rebuild(v, out), true
 	}
 	return v, false

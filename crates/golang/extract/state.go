@@ -17,7 +17,7 @@ import (
 type Object struct {
 	kind  string // "memory", "map", "chan", "mutex", "rwmutex", "waitgroup", "cell", "timer"
 	typ   types.Type
-	value Value  // of memory; of a timer whether it has fired
+	value Value  // of memory; of a lock or channel that nobody else sees: its count
 	key   string // of channels and cells: where what is known of messages is kept
 	// May there be several objects of this name at once in the program?
 	multi bool
@@ -35,6 +35,8 @@ type Object struct {
 	guard string
 	cells map[string]string
 	from  token.Pos
+	room  int    // the capacity of a channel, -1 if it is not known
+	clock string // of the channel of a timer or ticker: which; a message in it means that it runs
 }
 
 // Deferred is a call that waits for the end of its function.
@@ -62,10 +64,13 @@ type Frame struct {
 	site     ssa.Instruction // the call in the frame below, nil at the bottom
 	context  int             // which chain of calls led here
 	after    []After
-	mode     string // "", "defers": running its deferred calls at return, "panic", "exit", "recovered"
-	results  Value  // kept while deferred calls run
-	deferred bool   // is this the call of a deferred function?
+	mode     string    // "", "defers": running its deferred calls at return, "panic", "exit", "recovered"
+	results  Value     // kept while deferred calls run
+	panic    Value     // in mode "panic": its value,
+	panicPos token.Pos // and where it began
+	deferred bool      // is this the call of a deferred function?
 	decided  map[*ssa.BasicBlock]bool
+	rounds   int  // of loops that were performed without a node
 	shared   bool // do other states have it too?
 }
 
@@ -76,10 +81,12 @@ type State struct {
 	escaped map[string]bool
 	facts   map[string]bool
 	multi   bool // in something that may be repeated without bound
-	message string
 	root    string
 	known   *Facts
-	daemon  bool // in a goroutine that the initialisation of a package has started
+	daemon  bool            // in a goroutine that the initialisation of a package has started
+	made    map[string]bool // the unknowns that have been made on the way here
+	forked  bool            // is this one of several ways since the last node?
+	begun   **Code          // where the code of this way begins
 }
 
 func (s *State) top() *Frame { return s.own(len(s.frames) - 1) }
@@ -106,7 +113,8 @@ func (s *State) clone() *State {
 	}
 	return &State{
 		frames: append([]*Frame(nil), s.frames...), heap: maps.Clone(s.heap), escaped: maps.Clone(s.escaped),
-		facts: maps.Clone(s.facts), multi: s.multi, message: s.message, root: s.root, known: s.known, daemon: s.daemon,
+		facts: maps.Clone(s.facts), multi: s.multi, root: s.root, known: s.known, daemon: s.daemon, forked: s.forked,
+		made: maps.Clone(s.made),
 	}
 }
 
@@ -145,6 +153,11 @@ func (d *Driver) roots(s *State, visit func(label string, v Value) Value) {
 		if f.results != nil {
 			if w := visit(fmt.Sprintf("%d.r", i), f.results); w != nil {
 				f.results = w
+			}
+		}
+		if f.panic != nil {
+			if w := visit(fmt.Sprintf("%d.p", i), f.panic); w != nil {
+				f.panic = w
 			}
 		}
 	}
@@ -249,7 +262,7 @@ func (o *Object) remember() *remembered {
 		}
 	}
 	var b strings.Builder
-	if o.kind == "memory" || o.kind == "timer" {
+	if o.kind != "map" && o.value != nil {
 		b.WriteString("=")
 		write(&b, o.value)
 	}
@@ -378,11 +391,90 @@ func eachUnknown(written string, visit func(string) bool) bool {
 	}
 }
 
-// forget drops the facts about an unknown that now means another value.
-func (s *State) forget(id string) {
+// retire makes an unknown mean another value from now on: facts about the old one are dropped, and
+// values that hold the old one lose their identity.
+func (s *State) retire(id string) {
+	if !s.made[id] {
+		s.made[id] = true
+		return
+	}
 	for fact := range s.facts {
 		if strings.Contains(fact, id) {
 			delete(s.facts, fact)
 		}
 	}
+	old := "«?»"
+	if strings.HasPrefix(id, "«e") {
+		old = "«e?»"
+	}
+	replace := func(v Value) (Value, bool) { return retired(v, id, old) }
+	for i := range s.frames {
+		for r, v := range s.frames[i].regs {
+			if now, changed := replace(v); changed {
+				s.own(i).regs[r] = now
+			}
+		}
+		for j := range s.frames[i].defers {
+			if args, changed := replaceAll(s.frames[i].defers[j].args, replace); changed {
+				s.own(i).defers[j].args = args
+			}
+		}
+		for j := range s.frames[i].after {
+			if args, changed := replaceAll(s.frames[i].after[j].args, replace); changed {
+				s.own(i).after[j].args = args
+			}
+		}
+	}
+	for name, o := range s.heap {
+		if !o.mentions(id) {
+			continue
+		}
+		copied := *o
+		copied.value, _ = replace(o.value)
+		if len(o.entries) > 0 {
+			copied.entries = map[string]Value{}
+			for key, v := range o.entries {
+				copied.entries[key], _ = replace(v)
+			}
+		}
+		s.heap[name] = &copied
+	}
+}
+
+// mentions tells whether an object's content depends on an unknown.
+func (o *Object) mentions(id string) bool {
+	inner := strings.TrimSuffix(id, "»")
+	for _, unknown := range o.remember().unknowns {
+		if unknown == inner {
+			return true
+		}
+	}
+	return false
+}
+
+func replaceAll(vs []Value, replace func(Value) (Value, bool)) ([]Value, bool) {
+	var out []Value
+	for i, v := range vs {
+		if now, changed := replace(v); changed {
+			if out == nil {
+				out = append([]Value(nil), vs...)
+			}
+			out[i] = now
+		}
+	}
+	return out, out != nil
+}
+
+// retired is a value without the identity of an unknown.
+func retired(v Value, id, old string) (Value, bool) {
+	if sym, ok := v.(Sym); ok {
+		if strings.Contains(sym.id, id) {
+			return Sym{strings.ReplaceAll(sym.id, id, old)}, true
+		}
+		return v, false
+	}
+	if out, changed := replaceAll(children(v), func(v Value) (Value, bool) { return retired(v, id, old) }); changed {
+		return rebuild(v, out), true
+	}
+	return v, false
 }

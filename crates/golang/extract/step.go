@@ -4,6 +4,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -34,6 +35,10 @@ func (d *Driver) advance(s *State) bool {
 	}
 	instr := f.block.Instrs[f.pc]
 	f.pc++
+	d.current = s
+	if failed, end := d.checks(s, instr); failed {
+		return end
+	}
 	switch i := instr.(type) {
 	case *ssa.DebugRef:
 	case *ssa.Jump:
@@ -41,21 +46,24 @@ func (d *Driver) advance(s *State) bool {
 	case *ssa.If:
 		return d.branch(s, i)
 	case *ssa.Return:
+		if len(f.defers) > 0 {
+			// Calls that the body of a range over a function has deferred.
+			f.pc--
+			return d.runDeferred(s)
+		}
 		return d.returns(s, i)
 	case *ssa.RunDefers:
 		if len(f.defers) > 0 {
 			f.pc--
-			deferred := f.defers[len(f.defers)-1]
-			f.defers = f.defers[:len(f.defers)-1]
-			return d.callDeferred(s, deferred)
+			return d.runDeferred(s)
 		}
 	case *ssa.Panic:
-		return d.panics(s, panicText(d.value(s, i.X)), i.Pos())
+		return d.panics(s, d.value(s, i.X), i.Pos())
 	case *ssa.Go:
 		return d.spawn(s, i)
 	case *ssa.Defer:
 		fn, args := d.operands(s, &i.Call)
-		f.defers = append(f.defers, Deferred{&i.Call, fn, args, i.Pos()})
+		d.deferTo(s, i).defers = append(d.deferTo(s, i).defers, Deferred{&i.Call, fn, args, i.Pos()})
 	case *ssa.Send:
 		return d.send(s, i)
 	case *ssa.Select:
@@ -64,9 +72,14 @@ func (d *Driver) advance(s *State) bool {
 		fn, args := d.operands(s, &i.Call)
 		return d.call(s, i, &i.Call, fn, args, i.Pos())
 	case *ssa.Store:
-		d.store(s, d.value(s, i.Addr), d.value(s, i.Val), i.Pos())
+		address, v := d.value(s, i.Addr), d.value(s, i.Val)
+		if _, known := address.(Ptr); !known {
+			d.storeSomewhere(s, address, v, i.Val.Type(), i.Pos())
+			return false
+		}
+		d.store(s, address, v, i.Pos())
 	case *ssa.MapUpdate:
-		d.mapUpdate(s, d.value(s, i.Map), d.value(s, i.Key), d.value(s, i.Value), i.Pos())
+		d.mapUpdate(s, i)
 	case *ssa.UnOp:
 		if i.Op == token.ARROW {
 			return d.receive(s, i)
@@ -85,7 +98,7 @@ func (d *Driver) advance(s *State) bool {
 				return d.sharedNext(s, i, name, iter)
 			}
 		}
-		f.regs[i] = d.compute(s, i)
+		return d.next(s, i)
 	case ssa.Value:
 		v := d.compute(s, i)
 		if model, ok := v.(Model); ok && model.name == "oneof" {
@@ -94,6 +107,20 @@ func (d *Driver) advance(s *State) bool {
 		f.regs[i] = v
 	}
 	return false
+}
+
+// deferTo is the call whose end a deferred call waits for: not the innermost one in the body of a
+// range over a function.
+func (d *Driver) deferTo(s *State, i *ssa.Defer) *Frame {
+	if i.DeferStack != nil {
+		if stack, ok := d.value(s, i.DeferStack).(Model); ok && stack.name == "deferstack" {
+			if index := int(stack.args[0].(KInt)); index < len(s.frames) {
+				return s.own(index)
+			}
+		}
+		d.assume(i.Pos(), "either", "when this deferred call runs is not known")
+	}
+	return s.top()
 }
 
 // oneOf chooses the element that an unknown index means.
@@ -142,13 +169,20 @@ func constantValue(c *ssa.Const) Value {
 		return KBool(constant.BoolVal(c.Value))
 	case constant.String:
 		return KStr(constant.StringVal(c.Value))
-	case constant.Int:
+	}
+	basic, ok := c.Type().Underlying().(*types.Basic)
+	switch {
+	case !ok:
+	case basic.Info()&types.IsInteger != 0:
 		if n, exact := constant.Int64Val(c.Value); exact {
-			if basic, ok := c.Type().Underlying().(*types.Basic); ok && basic.Info()&types.IsInteger == 0 {
-				return KOther(c.Value.ExactString())
-			}
 			return KInt(n)
 		}
+		if n, exact := constant.Uint64Val(c.Value); exact {
+			return KInt(int64(n))
+		}
+	case basic.Info()&types.IsFloat != 0:
+		x, _ := constant.Float64Val(constant.ToFloat(c.Value))
+		return roundFloat(x, basic)
 	}
 	return KOther(c.Value.ExactString())
 }
@@ -159,6 +193,8 @@ func zeroBasic(basic *types.Basic) Value {
 		return KBool(false)
 	case basic.Info()&types.IsInteger != 0:
 		return KInt(0)
+	case basic.Info()&types.IsFloat != 0:
+		return KFloat(0)
 	case basic.Info()&types.IsString != 0:
 		return KStr("")
 	case basic.Kind() == types.UnsafePointer || basic.Kind() == types.UntypedNil:
@@ -191,6 +227,9 @@ func zeroPlain(t types.Type) Value {
 	return KNil{}
 }
 
+// mostRounds is how many rounds of loops a call may perform without a node.
+const mostRounds = 3000
+
 // jump goes to a block: phis take their values, and where ways meet a node begins.
 func (d *Driver) jump(s *State, to *ssa.BasicBlock) bool {
 	f := s.top()
@@ -215,15 +254,28 @@ func (d *Driver) jump(s *State, to *ssa.BasicBlock) bool {
 		return false
 	}
 	limit := d.limits.states
-	if back && f.decided[to] {
-		limit = d.limits.unroll
-	}
 	if loops.body[to] != nil {
-		if !back {
+		decided := back && f.decided[to]
+		if decided || !back {
 			// The first round must not use up what the others need.
 			limit = d.limits.unroll
 		}
 		delete(f.decided, to)
+		if decided && !s.forked && d.emitted == s.begun && f.rounds < mostRounds {
+			// A round that is decided and leaves no trace is performed, and that is all.
+			f.rounds++
+			return false
+		}
+		return d.meet(s, limit)
+	}
+	if !s.forked {
+		// No other way leads here.
+		return false
+	}
+	for header := range f.decided {
+		if loops.body[header][to] {
+			limit = max(limit, d.limits.unroll/8)
+		}
 	}
 	return d.meet(s, limit)
 }
@@ -347,7 +399,7 @@ func which(condition bool) int {
 func (d *Driver) arm(s *State, to *ssa.BasicBlock) {
 	f := s.top()
 	f.mode = "jump"
-	f.results = Iter{KNil{}, to.Index}
+	f.results = Iter{of: KNil{}, next: to.Index}
 }
 
 // exitsOf lists the headers of loops that the block's branch may leave.
@@ -384,6 +436,9 @@ func conditionKey(v Value) (string, bool) {
 
 // lookup tells whether an unknown condition has been met before.
 func (s *State) lookup(key string) (truth, known bool) {
+	if strings.Contains(key, "?»") {
+		return false, false
+	}
 	if truth, known = s.facts[key]; known {
 		return truth, true
 	}
@@ -401,19 +456,10 @@ func (s *State) lookup(key string) (truth, known bool) {
 }
 
 func (s *State) learn(key string, truth bool) {
-	if key != "«?»" {
+	// What has lost its identity may be another value the next time.
+	if !strings.Contains(key, "?»") {
 		s.facts[key] = truth
 	}
-}
-
-func panicText(v Value) string {
-	switch v := v.(type) {
-	case Ifc:
-		return panicText(v.v)
-	case KStr:
-		return string(v)
-	}
-	return "panic"
 }
 
 // returns ends a call by a return instruction.
@@ -453,7 +499,7 @@ func (d *Driver) leave(s *State, result Value) bool {
 		below.regs[call] = result
 	}
 	// Different ways through a function come together where it was called.
-	if len(f.fn.Blocks) > 1 && below.mode == "" {
+	if len(f.fn.Blocks) > 1 && below.mode == "" && s.forked {
 		return d.meet(s, d.limits.states*4)
 	}
 	return false
@@ -475,10 +521,8 @@ func (d *Driver) unwind(s *State) bool {
 	case "recovered":
 		f.mode = ""
 		if len(f.defers) > 0 {
-			deferred := f.defers[len(f.defers)-1]
-			f.defers = f.defers[:len(f.defers)-1]
 			f.mode = "recovered"
-			return d.callDeferred(s, deferred)
+			return d.runDeferred(s)
 		}
 		if f.fn.Recover != nil {
 			f.block, f.pc = f.fn.Recover, 0
@@ -488,9 +532,16 @@ func (d *Driver) unwind(s *State) bool {
 	}
 	// "outside", "panic" and "exit": deferred calls first, then the call below.
 	if len(f.defers) > 0 {
-		deferred := f.defers[len(f.defers)-1]
-		f.defers = f.defers[:len(f.defers)-1]
-		return d.callDeferred(s, deferred)
+		return d.runDeferred(s)
+	}
+	if mode := f.mode; mode == "panic" && len(f.after) > 0 {
+		after := f.after[len(f.after)-1]
+		f.after = f.after[:len(f.after)-1]
+		if after.what == "once" {
+			// A function that panics counts as called.
+			d.afterOnce(s, after)
+		}
+		return false
 	}
 	mode := f.mode
 	if mode == "outside" {
@@ -511,30 +562,14 @@ func (d *Driver) unwind(s *State) bool {
 	s.frames = s.frames[: len(s.frames)-1 : len(s.frames)-1]
 	if len(s.frames) == 0 {
 		if mode == "panic" {
-			d.put(&Code{op: opPanic, note: s.message, pos: f.block.Instrs[max(0, f.pc-1)].Pos()})
+			d.put(&Code{op: opPanic, note: panicText(f.panic), pos: f.panicPos})
 		} else {
 			d.put(&Code{op: opEnd})
 		}
 		return true
 	}
-	s.top().mode = mode
-	return false
-}
-
-// panics begins to unwind.
-func (d *Driver) panics(s *State, message string, pos token.Pos) bool {
-	caught := false
-	for _, f := range s.frames {
-		if len(f.defers) > 0 {
-			caught = true
-		}
-	}
-	if !caught {
-		d.put(&Code{op: opPanic, note: message, pos: pos})
-		return true
-	}
-	s.message = message
-	s.top().mode = "panic"
+	below := s.top()
+	below.mode, below.panic, below.panicPos = mode, f.panic, f.panicPos
 	return false
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"go/types"
+	"math"
 	"sort"
 	"strings"
 	"sync"
@@ -14,9 +15,10 @@ import (
 type Value interface{}
 
 type (
-	// KBool, KInt and KStr are values known exactly; KOther is any other constant.
+	// KBool, KInt, KFloat and KStr are values known exactly; KOther is any other constant.
 	KBool  bool
 	KInt   int64
+	KFloat float64
 	KStr   string
 	KOther string
 	// KNil is the nil of any type.
@@ -58,7 +60,7 @@ type (
 	Any struct{}
 	// Hole is the part of a message that is carried when the program runs. If it is the same object
 	// in all messages, and the only one of its name, that is remembered.
-	Hole struct{ kind, key, object string }
+	Hole struct{ kind, key, object, clock string }
 	// Known is a part of a message that is always the same object.
 	Known struct{ object string }
 	// Box is a message's copy of an object that is reached through a pointer.
@@ -67,10 +69,12 @@ type (
 		typ          types.Type
 		content      Value
 	}
-	// Iter is the state of a range over a map or string.
+	// Iter is the state of a range over a string, by the next index, or over a map, by the keys that
+	// were there at first and those that have been visited.
 	Iter struct {
-		of   Value
-		next int
+		of             Value
+		next           int
+		visited, first []string
 	}
 )
 
@@ -172,7 +176,7 @@ func isBool(e *Expr, kinds map[string]string) bool {
 
 func isConstant(v Value) bool {
 	switch v.(type) {
-	case KBool, KInt, KStr, KOther, KNil:
+	case KBool, KInt, KFloat, KStr, KOther, KNil:
 		return true
 	}
 	return false
@@ -196,6 +200,8 @@ func write(b *strings.Builder, v Value) {
 		fmt.Fprintf(b, "%t", bool(v))
 	case KInt:
 		fmt.Fprintf(b, "%d", int64(v))
+	case KFloat:
+		fmt.Fprintf(b, "f%x", math.Float64bits(float64(v)))
 	case KStr:
 		fmt.Fprintf(b, "%q", string(v))
 	case KOther:
@@ -250,7 +256,7 @@ func write(b *strings.Builder, v Value) {
 	case Any:
 		b.WriteString("any")
 	case Hole:
-		b.WriteString("hole " + v.kind + " " + v.key + " " + v.object)
+		b.WriteString("hole " + v.kind + " " + v.key + " " + v.object + " " + v.clock)
 	case Known:
 		b.WriteString("known " + v.object)
 	case Box:
@@ -259,7 +265,7 @@ func write(b *strings.Builder, v Value) {
 		b.WriteString(")")
 	case Iter:
 		write(b, v.of)
-		fmt.Fprintf(b, "~%d", v.next)
+		b.WriteString("~" + v.position())
 	default:
 		fmt.Fprintf(b, "%T", v)
 	}
@@ -314,7 +320,7 @@ func rebuild(v Value, inner []Value) Value {
 	case Box:
 		return Box{v.object, v.path, v.typ, inner[0]}
 	case Iter:
-		return Iter{inner[0], v.next}
+		return Iter{inner[0], v.next, v.visited, v.first}
 	}
 	return v
 }
@@ -370,6 +376,9 @@ func with(v Value, path string, part Value) (Value, bool) {
 func step(path string) (int, string) {
 	end := 1
 	n := 0
+	if len(path) > 1 && path[1] == '*' {
+		return -1, path[2:]
+	}
 	for end < len(path) && path[end] != '/' {
 		n = n*10 + int(path[end]-'0')
 		end++

@@ -19,7 +19,8 @@ type World struct {
 	ordered  []*ssa.Package // roots, imported ones first
 	liveness map[*ssa.Function]*Liveness
 	loopsOf  map[*ssa.Function]*Loops
-	quiet    map[*ssa.Function]bool
+	graph    *Graph
+	sizes    types.Sizes
 	invokes  map[*types.Func]bool
 	still    map[*ssa.Function]bool
 	pieces   map[*ssa.Function]*Pieces
@@ -27,7 +28,8 @@ type World struct {
 	mentions map[*ssa.Function]*Mentions
 	methods  map[*types.Func][]*ssa.Function
 	regions  map[*ssa.BasicBlock]*Region
-	named    []types.Type
+	starts   map[*ssa.Package]bool // where entries are looked for
+	variant  map[*ssa.Package]bool // packages together with their tests, which are there without as well
 	names    map[token.Pos]string
 	globals  []*ssa.Global // of the roots, in the order of their packages and names
 	reached  *sync.Map     // *ssa.Function to reached: what `reaches` has found, for all workers
@@ -37,7 +39,7 @@ type World struct {
 func (w *World) copy() *World {
 	copied := *w
 	copied.liveness, copied.loopsOf = map[*ssa.Function]*Liveness{}, map[*ssa.Function]*Loops{}
-	copied.quiet, copied.invokes = map[*ssa.Function]bool{}, map[*types.Func]bool{}
+	copied.invokes = map[*types.Func]bool{}
 	copied.still, copied.regions = map[*ssa.Function]bool{}, map[*ssa.BasicBlock]*Region{}
 	copied.initial = nil
 	copied.pieces = map[*ssa.Function]*Pieces{}
@@ -49,23 +51,15 @@ func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Pac
 	w := &World{
 		program: program, packages: loaded, roots: map[*ssa.Package]bool{},
 		liveness: map[*ssa.Function]*Liveness{}, loopsOf: map[*ssa.Function]*Loops{},
-		quiet: map[*ssa.Function]bool{}, invokes: map[*types.Func]bool{}, still: map[*ssa.Function]bool{},
+		invokes: map[*types.Func]bool{}, still: map[*ssa.Function]bool{},
 		mentions: map[*ssa.Function]*Mentions{}, pieces: map[*ssa.Function]*Pieces{}, methods: map[*types.Func][]*ssa.Function{}, regions: map[*ssa.BasicBlock]*Region{}, names: map[token.Pos]string{},
-		reached: &sync.Map{},
+		reached: &sync.Map{}, variant: map[*ssa.Package]bool{},
 	}
 	for _, root := range roots {
 		if root == nil || w.roots[root] {
 			continue
 		}
 		w.roots[root] = true
-		for _, member := range root.Members {
-			if t, ok := member.(*ssa.Type); ok && !types.IsInterface(t.Type()) {
-				if named, ok := t.Type().(*types.Named); ok && named.TypeParams().Len() > 0 {
-					continue
-				}
-				w.named = append(w.named, t.Type(), types.NewPointer(t.Type()))
-			}
-		}
 	}
 	seen := map[*types.Package]bool{}
 	var visit func(p *types.Package)
@@ -94,11 +88,27 @@ func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Pac
 		}
 	}
 	for _, p := range loaded {
+		w.sizes = p.TypesSizes
 		for _, file := range p.Syntax {
 			w.collectNames(file)
 		}
 	}
+	w.graph = newGraph(w)
 	return w
+}
+
+// startsIn says in which packages entries are looked for.
+func (w *World) startsIn(loaded *Loaded) {
+	w.starts = map[*ssa.Package]bool{}
+	for p := range loaded.named {
+		if p.Types == nil {
+			continue
+		}
+		if s := w.program.Package(p.Types); s != nil && w.roots[s] {
+			w.starts[s] = true
+			w.variant[s] = strings.Contains(p.ID, " [") && !strings.HasSuffix(p.PkgPath, "_test")
+		}
+	}
 }
 
 // collectNames remembers what variables and fields are called that a `make` is assigned to.
@@ -186,76 +196,6 @@ func (w *World) method(t types.Type, method *types.Func) *ssa.Function {
 		return nil
 	}
 	return w.program.MethodValue(selection)
-}
-
-// communicates tells whether a function may do something other goroutines notice.
-func (w *World) communicates(fn *ssa.Function, seen map[*ssa.Function]bool) bool {
-	if quiet, known := w.quiet[fn]; known {
-		return !quiet
-	}
-	if seen[fn] {
-		return false
-	}
-	seen[fn] = true
-	found := false
-	for _, b := range fn.Blocks {
-		for _, instr := range b.Instrs {
-			if w.instructionCommunicates(instr, seen) {
-				found = true
-			}
-		}
-	}
-	if found || len(seen) == 1 {
-		w.quiet[fn] = !found
-	}
-	return found
-}
-
-func (w *World) instructionCommunicates(instr ssa.Instruction, seen map[*ssa.Function]bool) bool {
-	switch i := instr.(type) {
-	case *ssa.Go, *ssa.Send, *ssa.Select:
-		return true
-	case *ssa.UnOp:
-		return i.Op == token.ARROW
-	case ssa.CallInstruction:
-		common := i.Common()
-		if builtin, ok := common.Value.(*ssa.Builtin); ok {
-			return builtin.Name() == "close"
-		}
-		callee := common.StaticCallee()
-		if callee == nil {
-			return false
-		}
-		if callee.Pkg != nil && !w.roots[callee.Pkg] {
-			path := callee.Pkg.Pkg.Path()
-			return path == "sync" || path == "context" || strings.HasSuffix(path, "errgroup") || path == semaphorePackage
-		}
-		return w.communicates(callee, seen)
-	}
-	return false
-}
-
-// mayCommunicate tells whether some method of the packages that a call of an interface's method
-// may lead to does.
-func (w *World) mayCommunicate(call *ssa.CallCommon) bool {
-	if answer, known := w.invokes[call.Method]; known {
-		return answer
-	}
-	answer := false
-	target, ok := call.Value.Type().Underlying().(*types.Interface)
-	if ok {
-		for _, t := range w.named {
-			if !types.Implements(t, target) {
-				continue
-			}
-			if fn := w.method(t, call.Method); fn != nil && w.communicates(fn, map[*ssa.Function]bool{}) {
-				answer = true
-				break
-			}
-		}
-	}
-	w.invokes[call.Method] = answer
-	return answer
 }
 
 // lockKind names the types that goroutines meet at, or that models stand for.

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ssa"
+	"golang.org/x/tools/go/ssa/ssautil"
+)
+
+// Graph says which functions may do something that other goroutines notice, or call code that is
+// not read and may wait. It errs on the side of "may": a function value may be any function of its
+// signature, and a method of an interface that of any type that is ever put into an interface.
+type Graph struct {
+	noticed map[*ssa.Function]bool
+	boxed   []types.Type // the types that are put into interfaces
+	// boxedWith lists, for each name of a method, the boxed types whose method of that name may be
+	// noticed.
+	boxedWith map[string][]types.Type
+}
+
+// newGraph looks at every function of the packages that are read.
+func newGraph(w *World) *Graph {
+	g := &Graph{noticed: map[*ssa.Function]bool{}, boxedWith: map[string][]types.Type{}}
+	for _, t := range w.program.RuntimeTypes() {
+		if !types.IsInterface(t) {
+			g.boxed = append(g.boxed, t)
+		}
+	}
+	functions := ssautil.AllFunctions(w.program)
+	callers := map[*ssa.Function][]*ssa.Function{}
+	bySignature := map[string][]*ssa.Function{} // functions whose address is taken
+	callersOf := map[string][]*ssa.Function{}   // functions that call a value of a signature
+	methods := map[*types.Func][]*ssa.Function{}
+	var work []*ssa.Function
+	mark := func(fn *ssa.Function) {
+		if !g.noticed[fn] {
+			g.noticed[fn] = true
+			work = append(work, fn)
+		}
+	}
+	var operands []*ssa.Value
+	for fn := range functions {
+		for _, b := range fn.Blocks {
+			for _, instr := range b.Instrs {
+				if w.isNoticed(instr) {
+					mark(fn)
+				}
+				operands = instr.Operands(operands[:0])
+				for _, operand := range operands {
+					if other, ok := (*operand).(*ssa.Function); ok {
+						callers[other] = append(callers[other], fn)
+						key := typeName(other.Signature)
+						bySignature[key] = append(bySignature[key], other)
+					}
+				}
+				if call, ok := instr.(ssa.CallInstruction); ok {
+					common := call.Common()
+					if common.IsInvoke() {
+						list, known := methods[common.Method]
+						if !known {
+							list = g.implementations(w, common.Method)
+							methods[common.Method] = list
+						}
+						for _, other := range list {
+							callers[other] = append(callers[other], fn)
+						}
+					} else if common.StaticCallee() == nil {
+						if _, builtin := common.Value.(*ssa.Builtin); !builtin {
+							key := typeName(common.Signature())
+							callersOf[key] = append(callersOf[key], fn)
+						}
+					}
+				}
+				if boxing, ok := instr.(*ssa.MakeInterface); ok {
+					for _, other := range w.methodsOf(boxing.X.Type()) {
+						if calledBack[other.Name()] {
+							callers[other] = append(callers[other], fn)
+						}
+					}
+				}
+			}
+		}
+	}
+	for key, list := range bySignature {
+		for _, other := range list {
+			callers[other] = append(callers[other], callersOf[key]...)
+		}
+	}
+	for len(work) > 0 {
+		fn := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, caller := range callers[fn] {
+			mark(caller)
+		}
+	}
+	for _, t := range g.boxed {
+		for _, method := range w.methodsOf(t) {
+			if g.noticed[method] {
+				g.boxedWith[method.Name()] = append(g.boxedWith[method.Name()], t)
+			}
+		}
+	}
+	return g
+}
+
+// implementations lists the methods that a call of an interface's method may lead to.
+func (g *Graph) implementations(w *World, method *types.Func) []*ssa.Function {
+	recv := method.Signature().Recv()
+	if recv == nil {
+		return nil
+	}
+	target, ok := recv.Type().Underlying().(*types.Interface)
+	if !ok {
+		return nil
+	}
+	var list []*ssa.Function
+	for _, t := range g.boxed {
+		if types.Implements(t, target) {
+			if fn := w.method(t, method); fn != nil {
+				list = append(list, fn)
+			}
+		}
+	}
+	return list
+}
+
+// methodsOf lists the methods of a type that are read.
+func (w *World) methodsOf(t types.Type) []*ssa.Function {
+	if types.IsInterface(t) {
+		return nil
+	}
+	set := w.program.MethodSets.MethodSet(t)
+	var list []*ssa.Function
+	for i := range set.Len() {
+		if fn := w.program.MethodValue(set.At(i)); fn != nil && len(fn.Blocks) > 0 {
+			list = append(list, fn)
+		}
+	}
+	return list
+}
+
+// isNoticed tells whether an instruction itself is noticed by other goroutines.
+func (w *World) isNoticed(instr ssa.Instruction) bool {
+	switch i := instr.(type) {
+	case *ssa.Go, *ssa.Send, *ssa.Select:
+		return true
+	case *ssa.UnOp:
+		return i.Op == token.ARROW
+	case ssa.CallInstruction:
+		common := i.Common()
+		if builtin, ok := common.Value.(*ssa.Builtin); ok {
+			return builtin.Name() == "close"
+		}
+		callee := common.StaticCallee()
+		return callee != nil && w.isNoticedOutside(callee)
+	}
+	return false
+}
+
+// isNoticedOutside tells functions that are not read and that other goroutines may notice.
+func (w *World) isNoticedOutside(callee *ssa.Function) bool {
+	path, outside := w.outsidePath(callee)
+	if !outside {
+		return false
+	}
+	switch path {
+	case "sync", "context", errgroupPackage, semaphorePackage:
+		return true
+	case "sync/atomic":
+		return false
+	}
+	quiet, _ := w.quietly(callee)
+	return !quiet
+}
+
+// communicates tells whether a function may do something other goroutines notice.
+func (w *World) communicates(fn *ssa.Function) bool {
+	if fn == nil {
+		return true
+	}
+	if _, outside := w.outsidePath(fn); outside || len(fn.Blocks) == 0 {
+		return w.isNoticedOutside(fn)
+	}
+	return w.graph.noticed[fn]
+}
+
+// mayCommunicate tells whether some method that a call of an interface's method may lead to does.
+func (w *World) mayCommunicate(call *ssa.CallCommon) bool {
+	if answer, known := w.invokes[call.Method]; known {
+		return answer
+	}
+	answer := false
+	for _, fn := range w.graph.implementations(w, call.Method) {
+		answer = answer || w.communicates(fn)
+	}
+	w.invokes[call.Method] = answer
+	return answer
+}

@@ -1,0 +1,311 @@
+package main
+
+import (
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// This file knows the functions that are not read: which of them wait for nothing and call back
+// nothing but what they are given, and why. Everything else may do anything, and then nothing is
+// claimed about an entry that calls it.
+
+const (
+	errgroupPackage = "golang.org/x/sync/errgroup"
+	testifyModule   = "github.com/stretchr/testify/"
+)
+
+// Reasons why a package's functions are quiet.
+const (
+	computes  = "it computes, and calls back only what it is given"
+	files     = "operations on files and on the process come to an end"
+	observes  = "it looks at the runtime and waits for nothing"
+	reports   = "it prints or records, and calls back only what it is given"
+	declares  = "it only declares and looks up"
+	assembler = "a function in assembly or of the runtime cannot call back"
+)
+
+// quietPackages are the packages of the standard library whose functions wait for nothing and call
+// back nothing but functions and methods that they are given.
+var quietPackages = map[string]string{
+	"archive/tar": files, "archive/zip": files, "bufio": computes, "bytes": computes, "cmp": computes,
+	"compress/bzip2": computes, "compress/flate": computes, "compress/gzip": computes, "compress/lzw": computes, "compress/zlib": computes,
+	"container/heap": computes, "container/list": computes, "container/ring": computes,
+	"crypto": computes, "debug/buildinfo": files, "debug/dwarf": computes, "debug/elf": files, "debug/macho": files, "debug/pe": files,
+	"embed": declares, "encoding": declares, "errors": computes, "expvar": declares, "flag": declares, "fmt": reports,
+	"hash": computes, "html": computes, "html/template": computes, "image": computes, "index/suffixarray": computes,
+	"io": computes, "io/fs": files, "io/ioutil": files, "iter": computes, "log": reports, "log/slog": reports, "log/syslog": reports,
+	"maps": computes, "math": computes, "mime": computes, "net/mail": computes, "net/netip": computes, "net/textproto": computes, "net/url": computes,
+	"os": files, "os/user": files, "path": computes, "reflect": computes, "regexp": computes, "runtime": observes,
+	"slices": computes, "sort": computes, "strconv": computes, "strings": computes, "structs": declares, "syscall": files,
+	"testing": reports, "text/scanner": computes, "text/tabwriter": computes, "text/template": computes, "time": computes,
+	"unicode": computes, "unique": computes, "weak": computes, "internal": computes, "sync": computes, "sync/atomic": computes,
+	"golang.org/x/sys": files, "go": computes, "context": computes, "vendor": computes,
+}
+
+// loud are functions of quiet packages that wait, or that call what they were not given just now.
+var loud = map[string]bool{
+	"os.Pipe": true, "(*os.Process).Wait": true, "os.StartProcess": true, "(*os.Process).Signal": true, "(*os.Process).Kill": true,
+	"syscall.Wait4": true, "syscall.Kill": true, "syscall.Select": true, "syscall.Exec": true, "syscall.ForkExec": true, "syscall.StartProcess": true,
+	"golang.org/x/sys/unix.Wait4": true, "golang.org/x/sys/unix.Kill": true, "golang.org/x/sys/unix.Poll": true, "golang.org/x/sys/unix.Select": true,
+	"(reflect.Value).Call": true, "(reflect.Value).CallSlice": true, "(reflect.Value).Send": true, "(reflect.Value).Recv": true,
+	"(reflect.Value).TrySend": true, "(reflect.Value).TryRecv": true, "(reflect.Value).Close": true, "reflect.Select": true, "reflect.MakeFunc": true,
+	"(reflect.Value).Seq": true, "(reflect.Value).Seq2": true, "(reflect.Value).Method": true, "(reflect.Value).MethodByName": true,
+	"(reflect.Value).Set": true, "reflect.MakeChan": true, "reflect.Swapper": true,
+	"iter.Pull": true, "iter.Pull2": true, "runtime.SetFinalizer": true, "runtime.AddCleanup": true, "flag.Parse": true, "(*flag.FlagSet).Parse": true,
+}
+
+// quietElsewhere are functions of packages that are not quiet, but are themselves.
+var quietElsewhere = map[string]string{
+	"net.ParseIP": computes, "net.ParseCIDR": computes, "net.JoinHostPort": computes, "net.SplitHostPort": computes, "net.IPv4": computes,
+	"net.ParseMAC": computes, "net.CIDRMask": computes, "(net.IP).String": computes, "(net.IP).Equal": computes, "(net.IP).To4": computes, "(net.IP).To16": computes,
+	"net/http.StatusText": computes, "net/http.CanonicalHeaderKey": computes, "net/http.NewRequest": computes, "net/http.NewRequestWithContext": computes,
+	"net/http/httptest.NewRecorder": computes, "net/http/httptest.NewRequest": computes, "os/exec.LookPath": files, "os/exec.Command": declares,
+	"os/signal.Stop": observes, "os/signal.Ignore": observes, "os/signal.Reset": observes,
+}
+
+// quietMethods are types of packages that are not quiet whose methods only compute.
+var quietMethods = map[string]bool{
+	"net/http.Header": true, "net/url.Values": true, "*net/url.URL": true, "net.IP": true, "net.IPMask": true, "*net.IPNet": true,
+	"net.HardwareAddr": true, "*net.TCPAddr": true, "*net.UDPAddr": true, "*net/http/httptest.ResponseRecorder": true, "*net/http.Cookie": true,
+}
+
+// outsidePath is the package of a function that is not read.
+func (w *World) outsidePath(fn *ssa.Function) (string, bool) {
+	pkg := fn.Pkg
+	if pkg == nil {
+		if origin := fn.Origin(); origin != nil {
+			pkg = origin.Pkg
+		}
+	}
+	if pkg == nil {
+		if object := fn.Object(); object != nil && object.Pkg() != nil && len(fn.Blocks) == 0 {
+			return object.Pkg().Path(), true
+		}
+		return "", false
+	}
+	if w.roots[pkg] && !isModelledModule(pkg.Pkg.Path()) && len(fn.Blocks) > 0 {
+		return "", false
+	}
+	return pkg.Pkg.Path(), true
+}
+
+// quietly tells whether a function that is not read waits for nothing and calls back nothing but
+// what it is given, and why.
+func (w *World) quietly(fn *ssa.Function) (bool, string) {
+	if origin := fn.Origin(); origin != nil {
+		fn = origin
+	}
+	name := functionName(fn)
+	if loud[name] {
+		return false, ""
+	}
+	if why, ok := quietElsewhere[name]; ok {
+		return true, why
+	}
+	if recv := fn.Signature.Recv(); recv != nil && quietMethods[typeName(recv.Type())] {
+		return true, computes
+	}
+	path, outside := w.outsidePath(fn)
+	if !outside {
+		return false, ""
+	}
+	if strings.HasPrefix(path, testifyModule) {
+		return true, reports
+	}
+	if why, ok := quietPackages[path]; ok {
+		return true, why
+	}
+	for _, family := range []string{"crypto", "encoding", "hash", "image", "internal", "math", "mime", "regexp", "runtime", "testing", "unicode", "vendor", "go", "golang.org/x/sys"} {
+		if strings.HasPrefix(path, family+"/") {
+			return true, quietPackages[family]
+		}
+	}
+	// What a package that is read declares without a body is written in assembly, or linked from
+	// the runtime.
+	if fn.Pkg != nil && w.roots[fn.Pkg] && len(fn.Blocks) == 0 && fn.Synthetic == "" {
+		return true, assembler
+	}
+	return false, ""
+}
+
+// calledBack are the methods that code of the standard library calls on values it is given.
+var calledBack = map[string]bool{}
+
+func init() {
+	for _, name := range strings.Fields(`String Error Format GoString MarshalJSON UnmarshalJSON MarshalText UnmarshalText
+		AppendText AppendBinary MarshalBinary UnmarshalBinary MarshalXML UnmarshalXML MarshalXMLAttr GobEncode GobDecode Write WriteString WriteTo
+		WriteByte WriteRune Read ReadFrom ReadByte ReadRune ReadString Close Flush Seek ReadAt WriteAt Len Less Swap Push Pop Is As Unwrap
+		Scan Value Set Get Lock Unlock ServeHTTP RoundTrip Handle Enabled LogValue WithAttrs WithGroup Next Open Stat Done Err Deadline
+		Timeout Temporary Int63 Uint64 Seed Sum Sum32 Sum64 Reset BlockSize Size Public Sign Decrypt Validate IsZero IsBoolFlag`) {
+		calledBack[name] = true
+	}
+}
+
+// printed are the methods that fmt, and what prints by it, calls.
+var printed = map[string]bool{"String": true, "Error": true, "Format": true, "GoString": true}
+
+// callback is a function or method that code which is not read may call.
+type callback struct {
+	fn       *ssa.Function // nil if it is not known
+	receiver Value
+	bind     []Value
+	method   bool
+}
+
+// callbacks lists what a function that is not read may call back: functions among what it is given
+// and methods of what it is given, if other goroutines could notice them.
+func (d *Driver) callbacks(s *State, target Target) []callback {
+	names := calledBack
+	path, _ := d.world.outsidePath(target.fn)
+	switch path {
+	case "fmt", "log", "testing", "errors":
+		names = printed
+		if strings.HasPrefix(target.fn.Name(), "Fprint") || path == "log" || strings.HasPrefix(target.fn.Name(), "Fscan") {
+			names = map[string]bool{"String": true, "Error": true, "Format": true, "GoString": true, "Write": true, "Read": true, "ReadRune": true, "UnreadRune": true}
+		}
+	}
+	c := &calling{d: d, s: s, names: names, seen: map[string]bool{}}
+	params := target.fn.Signature.Params()
+	offset := 0
+	if target.fn.Signature.Recv() != nil {
+		offset = 1
+	}
+	for i, arg := range target.args {
+		var t types.Type
+		if i < offset {
+			t = target.fn.Signature.Recv().Type()
+		} else if i-offset < params.Len() {
+			t = params.At(i - offset).Type()
+		}
+		c.value(arg, t, 0)
+	}
+	return c.found
+}
+
+// calling collects callbacks.
+type calling struct {
+	d     *Driver
+	s     *State
+	names map[string]bool
+	seen  map[string]bool
+	found []callback
+}
+
+func (c *calling) value(v Value, t types.Type, depth int) {
+	if depth > 12 || len(c.found) > 64 {
+		return
+	}
+	switch v := v.(type) {
+	case Clo:
+		if c.d.world.communicates(v.fn) {
+			c.found = append(c.found, callback{fn: v.fn, bind: v.bind})
+		}
+		for _, bound := range v.bind {
+			c.value(bound, nil, depth+1)
+		}
+		return
+	case Model:
+		switch v.name {
+		case "context", "rlocker", "testing":
+		default:
+			c.found = append(c.found, callback{receiver: v})
+		}
+		return
+	case Ifc:
+		c.methods(v.v, v.typ)
+		c.value(v.v, v.typ, depth+1)
+		return
+	case Sym:
+		c.unknown(t)
+		return
+	}
+	if t != nil {
+		c.methods(v, t)
+	}
+	switch v := v.(type) {
+	case Agg:
+		for i, e := range v.elems {
+			c.value(e, partType(t, i), depth+1)
+		}
+	case Ptr:
+		c.object(v.object, depth)
+	case Slc:
+		c.object(v.object, depth)
+	}
+}
+
+func (c *calling) object(name string, depth int) {
+	if c.seen[name] {
+		return
+	}
+	c.seen[name] = true
+	o := c.s.heap[name]
+	if o == nil {
+		return
+	}
+	c.value(o.value, o.typ, depth+1)
+	if o.kind == "map" {
+		m, _ := o.typ.Underlying().(*types.Map)
+		for _, key := range sortedKeys(o.entries) {
+			c.value(o.keys[key], m.Key(), depth+1)
+			c.value(o.entries[key], m.Elem(), depth+1)
+		}
+		if o.blurred {
+			c.unknown(m.Key())
+			c.unknown(m.Elem())
+		}
+	}
+}
+
+// methods adds the methods of a value that may be called and noticed.
+func (c *calling) methods(v Value, t types.Type) {
+	if t == nil || types.IsInterface(t) {
+		return
+	}
+	if _, isModel := v.(Model); isModel {
+		return
+	}
+	for name := range c.names {
+		for _, boxed := range c.d.world.graph.boxedWith[name] {
+			if !types.Identical(boxed, t) {
+				continue
+			}
+			set := c.d.world.program.MethodSets.MethodSet(t)
+			for i := range set.Len() {
+				if selection := set.At(i); selection.Obj().Name() == name {
+					if fn := c.d.world.program.MethodValue(selection); fn != nil {
+						c.found = append(c.found, callback{fn: fn, receiver: v, method: true})
+					}
+				}
+			}
+		}
+	}
+}
+
+// unknown adds what a value of which only the type is known may lead to.
+func (c *calling) unknown(t types.Type) {
+	if t == nil {
+		return
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Signature:
+		c.found = append(c.found, callback{})
+	case *types.Interface:
+		for name := range c.names {
+			for _, boxed := range c.d.world.graph.boxedWith[name] {
+				if types.Implements(boxed, u) {
+					c.found = append(c.found, callback{})
+					return
+				}
+			}
+		}
+	case *types.Slice:
+		c.unknown(u.Elem())
+	case *types.Pointer:
+		if _, isStruct := u.Elem().Underlying().(*types.Struct); !isStruct {
+			c.unknown(u.Elem())
+		}
+	}
+}

@@ -1,0 +1,287 @@
+package main
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// panics begins to unwind with a value.
+func (d *Driver) panics(s *State, v Value, pos token.Pos) bool {
+	caught := false
+	for _, f := range s.frames {
+		if len(f.defers) > 0 || len(f.after) > 0 {
+			caught = true
+		}
+	}
+	if !caught {
+		d.put(&Code{op: opPanic, note: panicText(v), pos: pos})
+		return true
+	}
+	f := s.top()
+	f.mode, f.panic, f.panicPos = "panic", v, pos
+	return false
+}
+
+// panicText is the message of a panic that ends the program.
+func panicText(v Value) string {
+	switch v := v.(type) {
+	case Ifc:
+		return panicText(v.v)
+	case KStr:
+		return string(v)
+	case KInt:
+		return fmt.Sprint(int64(v))
+	}
+	return "panic"
+}
+
+// runtimeError is the value of a panic of the runtime.
+func (d *Driver) runtimeError(message string) Value {
+	t := d.world.runtimeError()
+	return Ifc{t, KStr(message)}
+}
+
+// runtimeError is a type of such panics: it implements error and runtime.Error.
+func (w *World) runtimeError() types.Type {
+	for _, p := range w.program.AllPackages() {
+		if p.Pkg.Path() == "runtime" {
+			if object := p.Pkg.Scope().Lookup("errorString"); object != nil {
+				return object.Type()
+			}
+		}
+	}
+	return types.Typ[types.String]
+}
+
+// recovers is recover(): it stops the panic of the call that runs the deferred function.
+func (d *Driver) recovers(s *State) Value {
+	if len(s.frames) >= 2 && s.top().deferred {
+		below := s.own(len(s.frames) - 2)
+		if below.mode == "panic" {
+			below.mode = "recovered"
+			v := below.panic
+			below.panic = nil
+			if v == nil {
+				return d.unknown(s, "recovered", nil, nil)
+			}
+			return v
+		}
+	}
+	return KNil{}
+}
+
+// isRecoverable tells whether some deferred call may recover a panic that happens now.
+func (d *Driver) isRecoverable(s *State) bool {
+	for _, f := range s.frames {
+		for _, deferred := range f.defers {
+			if mayRecover(deferred.fn, deferred.call) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mayRecover tells whether a deferred function calls recover.
+func mayRecover(fn Value, call *ssa.CallCommon) bool {
+	if call != nil {
+		if _, builtin := call.Value.(*ssa.Builtin); builtin {
+			// A deferred recover itself recovers nothing.
+			return false
+		}
+		if call.IsInvoke() {
+			return true
+		}
+	}
+	switch fn := fn.(type) {
+	case Clo:
+		return callsRecover(fn.fn)
+	case Model:
+		return false
+	}
+	return true
+}
+
+func callsRecover(fn *ssa.Function) bool {
+	for _, b := range fn.Blocks {
+		for _, instr := range b.Instrs {
+			if call, ok := instr.(*ssa.Call); ok {
+				if builtin, ok := call.Call.Value.(*ssa.Builtin); ok && builtin.Name() == "recover" {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// danger is what an instruction may do instead of computing.
+type danger int
+
+const (
+	safe    danger = iota
+	unsure         // it may panic, depending on what is not known
+	certain        // it panics
+)
+
+// fails tells whether an instruction panics in this state, and with what.
+func (d *Driver) fails(s *State, instr ssa.Instruction) (danger, string) {
+	switch i := instr.(type) {
+	case *ssa.UnOp:
+		if i.Op == token.MUL {
+			return d.failsAt(d.value(s, i.X))
+		}
+	case *ssa.FieldAddr:
+		return d.failsAt(d.value(s, i.X))
+	case *ssa.Store:
+		return d.failsAt(d.value(s, i.Addr))
+	case *ssa.IndexAddr:
+		return d.failsIndex(s, i.X, d.value(s, i.Index))
+	case *ssa.Index:
+		return d.failsIndex(s, i.X, d.value(s, i.Index))
+	case *ssa.Lookup:
+		if _, isMap := i.X.Type().Underlying().(*types.Map); !isMap {
+			return d.failsIndex(s, i.X, d.value(s, i.Index))
+		}
+	case *ssa.Slice:
+		return d.failsSlice(s, i)
+	case *ssa.BinOp:
+		if i.Op != token.QUO && i.Op != token.REM {
+			return safe, ""
+		}
+		if basic, ok := i.X.Type().Underlying().(*types.Basic); !ok || basic.Info()&types.IsInteger == 0 {
+			return safe, ""
+		}
+		if n, ok := d.value(s, i.Y).(KInt); ok {
+			if n == 0 {
+				return certain, "integer divide by zero"
+			}
+			return safe, ""
+		}
+		return unsure, ""
+	case *ssa.MapUpdate:
+		switch d.value(s, i.Map).(type) {
+		case KNil:
+			return certain, "assignment to entry in nil map"
+		case Sym:
+			return unsure, ""
+		}
+	case *ssa.TypeAssert:
+		return d.failsAssertion(s, i)
+	case *ssa.MakeSlice:
+		if n, ok := d.value(s, i.Len).(KInt); ok && n < 0 {
+			return certain, "makeslice: len out of range"
+		}
+	}
+	return safe, ""
+}
+
+func (d *Driver) failsAt(v Value) (danger, string) {
+	switch v := v.(type) {
+	case KNil:
+		return certain, "invalid memory address or nil pointer dereference"
+	case Sym:
+		if !fromOutside(v.id) {
+			return unsure, ""
+		}
+	}
+	return safe, ""
+}
+
+func (d *Driver) failsIndex(s *State, of ssa.Value, index Value) (danger, string) {
+	length := -1
+	switch v := d.value(s, of).(type) {
+	case Slc:
+		length = v.n
+	case KStr:
+		length = len(v)
+	case KNil:
+		if _, isPointer := of.Type().Underlying().(*types.Pointer); isPointer {
+			return certain, "invalid memory address or nil pointer dereference"
+		}
+		length = 0
+	case Agg:
+		length = len(v.elems)
+	case Ptr:
+		if pointer, ok := of.Type().Underlying().(*types.Pointer); ok {
+			if array, ok := pointer.Elem().Underlying().(*types.Array); ok {
+				length = int(array.Len())
+			}
+		}
+	}
+	n, known := index.(KInt)
+	if known && (n < 0 || length >= 0 && int64(n) >= int64(length)) {
+		return certain, fmt.Sprintf("index out of range [%d] with length %d", n, length)
+	}
+	if known && length >= 0 {
+		return safe, ""
+	}
+	return unsure, ""
+}
+
+func (d *Driver) failsSlice(s *State, i *ssa.Slice) (danger, string) {
+	length, capacity, known := d.sliced(s, i)
+	low, high, max, ok := d.bounds(s, i, length, capacity)
+	if !known || !ok {
+		return unsure, ""
+	}
+	if _, isText := d.value(s, i.X).(KStr); isText {
+		capacity, max = length, length
+	}
+	if low < 0 || low > high || high > max || max > capacity {
+		return certain, "slice bounds out of range"
+	}
+	return safe, ""
+}
+
+func (d *Driver) failsAssertion(s *State, i *ssa.TypeAssert) (danger, string) {
+	if i.CommaOk {
+		return safe, ""
+	}
+	switch v := d.value(s, i.X).(type) {
+	case KNil:
+		return certain, "interface conversion: interface is nil"
+	case Ifc:
+		if v.typ == nil {
+			return unsure, ""
+		}
+		fits := false
+		if target, ok := i.AssertedType.Underlying().(*types.Interface); ok {
+			fits = types.Implements(v.typ, target)
+		} else {
+			fits = types.Identical(v.typ, i.AssertedType)
+		}
+		if !fits {
+			return certain, "interface conversion: interface holds another type"
+		}
+	case Sym:
+		return unsure, ""
+	}
+	return safe, ""
+}
+
+// checks deals with an instruction that panics, or may: it tells whether it does, and whether the
+// code being written has come to an end.
+func (d *Driver) checks(s *State, instr ssa.Instruction) (bool, bool) {
+	danger, message := d.fails(s, instr)
+	switch danger {
+	case certain:
+		return true, d.panics(s, d.runtimeError("runtime error: "+message), instr.Pos())
+	case unsure:
+		if d.isRecoverable(s) {
+			d.assume(nearPos(instr), "under", "a panic at this place would be recovered, and that is not followed")
+		}
+	}
+	return false, false
+}
+
+// nearPos is the position of an instruction, or of the nearest one that has any.
+func nearPos(instr ssa.Instruction) token.Pos {
+	if pos := instr.Pos(); pos != token.NoPos {
+		return pos
+	}
+	return blockPos(instr.Block())
+}
