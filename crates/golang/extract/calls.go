@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -65,7 +66,7 @@ func (d *Driver) enter(s *State, site ssa.Instruction, call *ssa.CallCommon, fn 
 		if call != nil && call.IsInvoke() {
 			return d.modelMethod(s, site, call, model, args, pos, finish)
 		}
-		return d.callModel(s, site, model, pos, finish)
+		return d.callModel(s, site, model, args, pos, finish)
 	}
 	if call != nil && call.IsInvoke() {
 		if ifc, ok := fn.(Ifc); ok {
@@ -81,8 +82,12 @@ func (d *Driver) enter(s *State, site ssa.Instruction, call *ssa.CallCommon, fn 
 	if done, end := d.callModelled(s, site, target, pos, finish); done {
 		return end
 	}
-	if len(target.fn.Blocks) == 0 || !d.world.isRoot(target.fn.Pkg) && target.fn.Pkg != nil {
-		return d.callOutside(s, site, target, bind, pos, finish)
+	if v, ok := d.callNative(s, site, target); ok {
+		finish(v)
+		return false
+	}
+	if _, outside := d.world.outsidePath(target.fn); outside {
+		return d.callOutside(s, site, target, pos, finish)
 	}
 	return d.push(s, site, target, bind, nil, pos, deferred)
 }
@@ -193,49 +198,160 @@ func (d *Driver) callUnknown(s *State, site ssa.Instruction, call *ssa.CallCommo
 		finish(d.unknown(s, here(s.top()), site, results))
 		return false
 	}
-	if call != nil && call.IsInvoke() && !d.world.mayCommunicate(call) {
+	if call != nil && call.IsInvoke() && !d.world.mayCommunicate(call) && quietInterface(call) {
 		d.disturb(s, args)
-		finish(d.unknown(s, here(s.top()), site, results))
+		finish(d.unknownFrom(s, here(s.top()), site, results, fromOutside(text(fn))))
 		return false
 	}
 	if isNil(fn) {
 		return d.panics(s, d.runtimeError("runtime error: invalid memory address or nil pointer dereference"), pos)
 	}
-	quiet := call != nil && !call.IsInvoke() && len(args) == 0 && results != nil && !mayHoldConcurrency(results, 3) && false
-	if !quiet {
-		d.assume(pos, "either", "the function called here is not known: what it does is left out")
-	}
+	d.assume(pos, "either", "the function called here is not known: what it does is left out")
 	d.disturb(s, args)
 	d.escape(s, Tup{args})
 	finish(d.unknown(s, here(s.top()), site, results))
 	return false
 }
 
-// callOutside: the function belongs to a package that is not read.
-func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, bind []Value, pos token.Pos, finish func(Value)) bool {
-	for _, arg := range target.args {
-		if clo, ok := arg.(Clo); ok && d.world.communicates(clo.fn) {
-			d.assume(pos, "either", "a function is handed to "+target.fn.String()+", which is not read: its calls are left out")
-			d.escape(s, arg)
-		}
-	}
+// callOutside: the function belongs to a package that is not read. It is known to wait for nothing
+// and to call back only what it is given, or nothing is known of it and that is an assumption.
+func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos token.Pos, finish func(Value)) bool {
+	name := target.fn.String()
 	results := target.fn.Signature.Results()
 	var t types.Type = results
 	if results.Len() == 1 {
 		t = results.At(0).Type()
 	}
-	if !harmless(target.fn) {
-		if given := channelsIn(s, target.args); given != "" {
-			d.assume(pos, "either", given+" is handed to "+target.fn.String()+", which is not read")
-			d.escape(s, Tup{target.args})
-		}
-		d.disturb(s, target.args)
+	if v, ok := d.formats(s, target); ok {
+		finish(v)
+		return false
+	}
+	quiet, _ := d.world.quietly(target.fn)
+	found := d.callbacks(s, target)
+	if serves[functionName(target.fn)] && len(found) == 0 {
+		return d.serve(s, site, target, t, pos, finish)
+	}
+	if !quiet {
+		d.assume(pos, "either", name+" is not read: what it does is left out")
+		d.escape(s, Tup{target.args})
+	}
+	if given := channelsIn(s, target.args); given != "" && !isPrinting(target.fn) {
+		d.assume(pos, "either", given+" is handed to "+name+", which is not read")
+		d.escape(s, Tup{target.args})
 	}
 	if mayHoldChannel(t) {
-		d.assume(pos, "either", "the channel that "+target.fn.String()+" returns is not followed")
+		d.assume(pos, "either", "the channel that "+name+" returns is not followed")
 	}
-	finish(d.unknown(s, here(s.top()), site, t))
+	if !changesNothing(target.fn) {
+		d.disturb(s, target.args)
+	}
+	// What is computed from known data is lost here; everything else comes from outside.
+	external := quiet && !d.isDetermined(s, target)
+	finish(d.unknownFrom(s, here(s.top()), site, t, external))
+	if len(found) == 0 {
+		return false
+	}
+	return d.callBack(s, target, found, pos)
+}
+
+// isDetermined tells whether a function computes its result from what it is given: then the result
+// is not just anything.
+func (d *Driver) isDetermined(s *State, target Target) bool {
+	quiet, why := d.world.quietly(target.fn)
+	if !quiet || why != computes && why != reports {
+		return false
+	}
+	path, _ := d.world.outsidePath(target.fn)
+	switch {
+	case path == "math/rand" || path == "math/rand/v2" || path == "crypto/rand" || path == "time" || path == "testing" || path == "flag":
+		return false
+	}
+	for _, arg := range target.args {
+		if fromOutside(text(arg)) {
+			return false
+		}
+	}
+	return len(target.args) > 0
+}
+
+// callBack calls the functions and methods that a function which is not read calls back, once each
+// and in the order in which it was given them. What is not known to be called in this way is an
+// assumption.
+func (d *Driver) callBack(s *State, target Target, found []callback, pos token.Pos) bool {
+	name := target.fn.String()
+	var calls []Deferred
+	exact := callsOnce(target.fn)
+	for i := len(found) - 1; i >= 0; i-- {
+		one := found[i]
+		if one.fn == nil || !exact || !one.method || one.fn.Signature.Params().Len() > 1 {
+			if one.receiver == nil && one.fn == nil {
+				d.assume(pos, "either", "a function or method that is not known is handed to "+name+", which is not read: its calls are left out")
+			} else {
+				d.assume(pos, "either", "a function or method is handed to "+name+", which is not read: its calls are left out")
+			}
+			d.escape(s, Tup{append([]Value{one.receiver}, one.bind...)})
+			continue
+		}
+		args := []Value{one.receiver}
+		for k := range one.fn.Signature.Params().Len() {
+			args = append(args, d.unknown(s, here(s.top())+"callback", one.fn, one.fn.Signature.Params().At(k).Type()))
+		}
+		calls = append(calls, Deferred{fn: Clo{fn: one.fn}, args: args, pos: pos})
+	}
+	if len(calls) == 0 {
+		return false
+	}
+	frame := d.outside(s, nil, calls...)
+	s.frames = append(s.frames, frame)
 	return false
+}
+
+// callsOnce tells functions that call each method of what they are given once, in its order.
+func callsOnce(fn *ssa.Function) bool {
+	if fn.Pkg == nil {
+		return false
+	}
+	switch path := fn.Pkg.Pkg.Path(); path {
+	case "fmt":
+		return !strings.Contains(fn.Name(), "can")
+	case "testing", "log":
+		return true
+	case "encoding/json":
+		return fn.Name() == "Marshal" || fn.Name() == "MarshalIndent"
+	}
+	return false
+}
+
+// isPrinting tells functions that look at a channel only to print its address.
+func isPrinting(fn *ssa.Function) bool {
+	if fn.Pkg == nil {
+		return false
+	}
+	switch fn.Pkg.Pkg.Path() {
+	case "fmt", "log", "log/slog", "testing", "errors", "runtime":
+		return true
+	}
+	return strings.HasPrefix(fn.Pkg.Pkg.Path(), testifyModule)
+}
+
+// serves are functions that serve others until the program ends, or fail.
+var serves = map[string]bool{
+	"net/http.ListenAndServe": true, "net/http.ListenAndServeTLS": true, "net/http.Serve": true, "net/http.ServeTLS": true,
+	"(*net/http.Server).ListenAndServe": true, "(*net/http.Server).ListenAndServeTLS": true, "(*net/http.Server).Serve": true,
+}
+
+// serve waits for the end of the program, on purpose, or fails.
+func (d *Driver) serve(s *State, site ssa.Instruction, target Target, t types.Type, pos token.Pos, finish func(Value)) bool {
+	reg, isCall := site.(*ssa.Call)
+	failed := d.fork(s, func(u *State) {
+		err := d.someError(u, site, "serve", "the server has ended")
+		if isCall {
+			u.top().regs[reg] = err
+		}
+	})
+	served := &Code{op: opSelect, pos: pos, daemon: true}
+	d.put(&Code{op: opChoose, pos: pos, arms: []*Code{served, failed}})
+	return true
 }
 
 // channelsIn names what an outside function could operate on.
@@ -256,33 +372,57 @@ func channelsIn(s *State, args []Value) string {
 	return found
 }
 
-// disturb forgets plain data that a function outside may have changed through its pointers.
+// changesNothing tells functions that change nothing their arguments point to.
+func changesNothing(fn *ssa.Function) bool {
+	if fn.Pkg == nil {
+		return false
+	}
+	switch path := fn.Pkg.Pkg.Path(); path {
+	case "fmt", "log":
+		return !strings.Contains(fn.Name(), "can")
+	case "strings", "strconv", "errors", "math", "math/rand/v2", "unicode", "unicode/utf8", "path", "path/filepath",
+		"runtime", "testing", "regexp", "log/slog", "runtime/debug", "internal/reflectlite":
+		return true
+	case "reflect":
+		return fn.Name() == "DeepEqual" || fn.Name() == "TypeOf" || fn.Name() == "ValueOf"
+	}
+	return strings.HasPrefix(fn.Pkg.Pkg.Path(), testifyModule)
+}
+
+// disturb forgets data that a function which is not read may have changed through its pointers:
+// everything but fields that only their own package can name.
 func (d *Driver) disturb(s *State, args []Value) {
+	seen := map[string]bool{}
 	for _, arg := range args {
-		s.reach(arg, map[string]bool{}, func(name string) {
+		s.reach(arg, seen, func(name string) {
 			o := s.heap[name]
-			if o == nil || o.kind != "memory" || o.value == nil {
-				return
+			switch {
+			case o == nil:
+			case o.kind == "map":
+				d.blurMap(s, name)
+			case o.kind == "memory" && o.value != nil:
+				d.disturbPart(s, name, "", o.value, o.typ)
 			}
-			copied := *o
-			copied.value = disturbed(o.value, name)
-			s.heap[name] = &copied
 		})
 	}
 }
 
-func disturbed(v Value, name string) Value {
-	switch v := v.(type) {
-	case KBool, KInt, KStr, KOther, Dyn:
-		return Sym{"«changed " + name + "»"}
-	case Agg:
-		elems := make([]Value, len(v.elems))
-		for i, e := range v.elems {
-			elems[i] = disturbed(e, fmt.Sprintf("%s.%d", name, i))
-		}
-		return Agg{elems}
+func (d *Driver) disturbPart(s *State, object, path string, v Value, t types.Type) {
+	agg, ok := v.(Agg)
+	if !ok {
+		d.weaken(s, object, path, v, t)
+		return
 	}
-	return v
+	var fields *types.Struct
+	if t != nil {
+		fields, _ = t.Underlying().(*types.Struct)
+	}
+	for i, e := range agg.elems {
+		if fields != nil && i < fields.NumFields() && !fields.Field(i).Exported() && !fields.Field(i).Embedded() {
+			continue
+		}
+		d.disturbPart(s, object, sub(path, i), e, partType(t, i))
+	}
 }
 
 // builtin performs a builtin function.
@@ -302,7 +442,7 @@ func (d *Driver) builtin(s *State, site *ssa.Call, call *ssa.CallCommon, name st
 			return false
 		}
 		if to.object != nil {
-			d.closed(s, to.object)
+			d.closes(to.object)
 		}
 		d.put(&Code{op: opClose, on: to.expr, pos: pos})
 	case "append":
@@ -334,6 +474,25 @@ func (d *Driver) builtin(s *State, site *ssa.Call, call *ssa.CallCommon, name st
 	case "ssa:deferstack":
 		finish(Model{"deferstack", []Value{KInt(int64(len(s.frames) - 1))}})
 	case "print", "println":
+	case "SliceData":
+		finish(args[0])
+	case "String":
+		slice, ok1 := args[0].(Slc)
+		n, ok2 := args[1].(KInt)
+		if isNil(args[0]) && ok2 && n == 0 {
+			finish(KStr(""))
+			break
+		}
+		if ok1 && ok2 && int(n) <= slice.max {
+			slice.n = int(n)
+			if known, ok := d.sliceAsText(s, slice, types.NewSlice(types.Typ[types.Uint8])); ok {
+				finish(known)
+				break
+			}
+		}
+		if site != nil {
+			finish(d.derived(s, site, "string", args...))
+		}
 	default:
 		if site != nil {
 			if name == "min" || name == "max" {
@@ -362,17 +521,12 @@ func (d *Driver) extreme(s *State, site *ssa.Call, name string, args []Value) Va
 	return best
 }
 
-// closed: from now on receivers may get the zero of the messages' type.
-func (d *Driver) closed(s *State, channel *Object) {
-	messages := d.messages(channel.key)
-	if messages.shape == nil || channel.typ == nil {
-		return
-	}
-	switch u := channel.typ.Underlying().(type) {
-	case *types.Basic:
-		messages.join(d, s, zeroBasic(u), channel.typ)
-	case *types.Chan:
-		messages.join(d, s, KNil{}, channel.typ)
+// closes notes that receivers may get the zero of the messages' type from now on.
+func (d *Driver) closes(channel *Object) {
+	key := d.messages(channel.key).find().key
+	if !d.facts.closed[key] {
+		d.facts.closed[key] = true
+		d.changed = true
 	}
 }
 

@@ -109,13 +109,29 @@ func (d *Driver) received(s *State, from end, key string, t types.Type, c *Code,
 		if usesVariable(s, v, name) {
 			c.name = name
 		}
-		if commaOk {
+		ends := d.facts.closed[messages.find().key] && !zeroFits(messages, t)
+		if commaOk || ends {
 			c.ok = d.scalarName(s, "ok", key+"ok")
 			d.kinds[c.ok] = "bool"
 			ok = Dyn{variable(c.ok)}
 		}
+		if ends && t != nil {
+			v = whenOpen(c.ok, v, zeroPlain(t))
+		}
 	}
 	return v, ok
+}
+
+// zeroFits tells whether what a receiver makes of the zero that the program delivers from a closed
+// channel is the zero of the type.
+func zeroFits(m *Messages, t types.Type) bool {
+	if m.usesTable() || m.shape == nil {
+		return false
+	}
+	if hole, ok := m.shape.(Hole); ok {
+		return hole.kind == "int" || hole.kind == "bool" || hole.kind == "chan"
+	}
+	return t == nil || equal(m.shape, zeroPlain(t))
 }
 
 func (d *Driver) receive(s *State, i *ssa.UnOp) bool {
@@ -358,6 +374,7 @@ func (d *Driver) spawnCall(s *State, call *ssa.CallCommon, fn Value, args []Valu
 		child.multi = true
 	}
 	d.instances[child.root]++
+	d.startedAgain(s, child.root)
 	context := d.context(0, target.fn, child.root+after0(after))
 	frame := d.frame(target.fn, target.args, bind, nil, context)
 	frame.after = after
@@ -365,6 +382,14 @@ func (d *Driver) spawnCall(s *State, call *ssa.CallCommon, fn Value, args []Valu
 	name := target.fn.Name()
 	node, subst := d.arrive(child, name, target.fn.Pos(), d.limits.roots)
 	d.put(&Code{op: opSpawn, node: node, subst: subst, pos: pos})
+}
+
+// startedAgain notes that there may be several goroutines of a root.
+func (d *Driver) startedAgain(s *State, root string) {
+	if (d.instances[root] > 1 || d.repeats(s)) && !d.facts.many[root] {
+		d.facts.many[root] = true
+		d.changed = true
+	}
 }
 
 // initialising tells whether package variables are being set and init functions run.

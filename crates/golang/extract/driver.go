@@ -99,6 +99,8 @@ type Facts struct {
 	access   map[string]*Access
 	mapKeys  map[string]map[string]Value // of shared maps: the keys that entries may have
 	stopped  map[string]bool             // tickers that are stopped somewhere
+	closed   map[string]bool             // messages of channels that are closed somewhere
+	many     map[string]bool             // roots that are started more than once
 }
 
 func newFacts() *Facts {
@@ -106,7 +108,7 @@ func newFacts() *Facts {
 		shared: map[string]bool{}, abstract: map[string]bool{}, messages: map[string]*Messages{},
 		names: map[string]string{}, taken: map[string]int{}, contexts: map[string]int{},
 		globals: map[string]bool{}, mapKeys: map[string]map[string]Value{}, access: map[string]*Access{},
-		stopped: map[string]bool{},
+		stopped: map[string]bool{}, closed: map[string]bool{}, many: map[string]bool{},
 	}
 }
 

@@ -184,7 +184,7 @@ func (d *Driver) loopsIn(fn *ssa.Function) *Loops {
 // repeats tells whether what the goroutine makes here may be made several times: in a loop anywhere
 // in its chain of calls, or because there may be several such goroutines.
 func (d *Driver) repeats(s *State) bool {
-	if s.multi || s.root != "main" {
+	if s.multi || s.root != "main" && d.facts.many[s.root] {
 		return true
 	}
 	for _, f := range s.frames {

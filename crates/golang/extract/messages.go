@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -13,8 +14,10 @@ type Messages struct {
 	same  *Messages // this and that are one
 	shape Value     // nil before the first message
 	key   string
-	lost  bool // two holes were needed: the second part of messages is not known
-	deep  bool // channels of channels without end: the program cannot carry them
+	lost  bool     // two holes were needed: the second part of messages is not known
+	rows  []tabled // the messages, as long as each is known as a whole
+	open  bool     // not all are
+	deep  bool     // channels of channels without end: the program cannot carry them
 	// The objects in the shape, and the shape they were listed from.
 	names           []string
 	listed, version int
@@ -77,6 +80,16 @@ func (d *Driver) unite(a, b string) {
 		return
 	}
 	n.same = m
+	if d.facts.closed[n.key] {
+		d.facts.closed[m.key] = true
+	}
+	m.open = m.open || n.open
+	for _, row := range n.rows {
+		if !slices.ContainsFunc(m.rows, func(other tabled) bool { return other.written == row.written }) {
+			m.rows = append(m.rows, row)
+		}
+	}
+	m.open = m.open || len(m.rows) > mostTabled
 	m.deep = m.deep || n.deep
 	shape := m.shape
 	switch {
@@ -139,6 +152,7 @@ func (m *Messages) join(d *Driver, s *State, v Value, t types.Type) {
 		m.set(shape)
 		d.changed = true
 	}
+	m.tabulate(d, s, v)
 }
 
 // shapeOf is a value as a message: everything that only its goroutine knows becomes a hole.
@@ -147,7 +161,7 @@ func (d *Driver) shapeOf(s *State, v Value, depth int) Value {
 		return Sym{"?"}
 	}
 	switch v := v.(type) {
-	case Sym, Any, Iter, Slc, nil:
+	case Sym, Any, Iter, Slc, Tagged, nil:
 		return Sym{"?"}
 	case Dyn:
 		if isBool(v.expr, d.kinds) {
@@ -357,7 +371,12 @@ func fillHoles(v Value, count *int, keep int) Value {
 }
 
 // hole is what the program carries.
-func (m *Messages) hole() (Hole, bool) { return holeOf(m.shape) }
+func (m *Messages) hole() (Hole, bool) {
+	if m.usesTable() {
+		return Hole{kind: "int"}, len(m.rows) > 1
+	}
+	return holeOf(m.shape)
+}
 
 func holeOf(shape Value) (Hole, bool) {
 	var holes []Hole
@@ -392,6 +411,10 @@ func (m *Messages) encode(d *Driver, s *State, v Value) (*Expr, bool) {
 	hole, ok := m.hole()
 	if !ok {
 		return &Expr{op: "unit"}, true
+	}
+	if m.usesTable() {
+		row, ok := m.row(d, s, v)
+		return &Expr{op: "int", n: int64(row)}, ok
 	}
 	found := d.carried(s, m.shape, v)
 	if found == nil {
@@ -447,6 +470,9 @@ func (d *Driver) carried(s *State, shape, v Value) *Expr {
 func (m *Messages) decode(d *Driver, s *State, name, key string, t types.Type) Value {
 	if m.shape == nil {
 		return d.unknown(s, key, nil, t)
+	}
+	if m.usesTable() {
+		return m.fromTable(d, s, name)
 	}
 	return d.decodeShape(s, m.shape, name, key, "", t)
 }

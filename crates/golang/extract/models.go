@@ -42,7 +42,7 @@ func (d *Driver) callModelled(s *State, site ssa.Instruction, target Target, pos
 	m := &modelled{s, site, functionName(fn), target.args, fn, pos, finish}
 	for _, family := range []func(*modelled) (bool, bool){
 		d.lockModels, d.waitGroupModels, d.onceModels, d.condModels, d.atomicModels,
-		d.timeModels, d.laterModels, d.contextModels, d.errgroupModels, d.semaphoreModels, d.runtimeModels,
+		d.timeModels, d.laterModels, d.contextModels, d.errgroupModels, d.semaphoreModels, d.runtimeModels, d.standardModels,
 	} {
 		if done, end := family(m); done {
 			return true, end

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"go/token"
 	"go/types"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 func (d *Driver) atomicModels(m *modelled) (bool, bool) {
 	operation, path := "", ""
 	if rest, ok := strings.CutPrefix(m.name, "sync/atomic."); ok {
-		for _, prefix := range []string{"Load", "Store", "Add", "CompareAndSwap", "Swap"} {
+		for _, prefix := range []string{"Load", "Store", "Add", "And", "Or", "CompareAndSwap", "Swap"} {
 			if strings.HasPrefix(rest, prefix) {
 				operation = prefix
 				break
@@ -45,11 +46,34 @@ func (d *Driver) atomicModels(m *modelled) (bool, bool) {
 		return true, d.atomicAdd(m, p, t)
 	case "CompareAndSwap":
 		return true, d.compareAndSwap(m, p, t)
+	case "And", "Or":
+		op := token.AND
+		if operation == "Or" {
+			op = token.OR
+		}
+		old := d.loadAt(m, p, t)
+		basic, _ := m.fn.Signature.Results().At(0).Type().Underlying().(*types.Basic)
+		if v, ok := constants(op, old, m.arg(1), basic); ok {
+			d.store(m.s, p, v, m.pos)
+			m.finish(old)
+			break
+		}
+		d.weakenAt(m.s, p)
+		d.finishUnknown(m)
 	default:
-		d.disturb(m.s, m.args[:1])
+		d.weakenAt(m.s, p)
 		d.finishUnknown(m)
 	}
 	return true, false
+}
+
+// weakenAt makes what a pointer points to unknown.
+func (d *Driver) weakenAt(s *State, p Ptr) {
+	if o := s.heap[p.object]; o != nil {
+		if v, ok := at(o.value, p.path); ok {
+			d.weaken(s, p.object, p.path, v, nil)
+		}
+	}
 }
 
 func (d *Driver) finishUnknown(m *modelled) {

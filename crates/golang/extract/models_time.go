@@ -245,8 +245,13 @@ func (d *Driver) contextErr(s *State, site ssa.Instruction, context Value, pos t
 }
 
 // callModel calls a function that is a model.
-func (d *Driver) callModel(s *State, site ssa.Instruction, model Model, pos token.Pos, finish func(Value)) bool {
+func (d *Driver) callModel(s *State, site ssa.Instruction, model Model, args []Value, pos token.Pos, finish func(Value)) bool {
 	switch model.name {
+	case "swapper":
+		finish(KNil{})
+		if d.swap(s, model, args, pos) {
+			return false
+		}
 	case "runlater":
 		return d.waitAndRun(s, model)
 	case "calloff":
@@ -285,6 +290,15 @@ func (d *Driver) modelMethod(s *State, site ssa.Instruction, call *ssa.CallCommo
 		results = call.Signature().Results().At(0).Type()
 	}
 	switch model.name + "." + call.Method.Name() {
+	case "reflected.Comparable":
+		if ifc, ok := model.args[0].(Ifc); ok && ifc.typ != nil {
+			finish(KBool(types.Comparable(ifc.typ)))
+			return false
+		}
+		if isNil(model.args[0]) {
+			finish(KBool(true))
+			return false
+		}
 	case "context.Done":
 		finish(model.args[0])
 		return false
@@ -433,7 +447,8 @@ func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 	case "runtime.Goexit":
 		m.s.top().mode = "exit"
 	case "os.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln", "(*log.Logger).Fatal", "(*log.Logger).Fatalf", "(*log.Logger).Fatalln":
-		d.put(&Code{op: opEnd, pos: m.pos})
+		// The program ends, and with it every goroutine.
+		d.put(&Code{op: opPanic, note: "exit", pos: m.pos})
 		return true, true
 	case "os/signal.Notify":
 		d.notify(m)
@@ -449,8 +464,6 @@ func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 	case "math/rand.Intn", "math/rand.Int31n", "math/rand.Int63n", "math/rand/v2.IntN", "math/rand/v2.Int64N", "math/rand/v2.Int32N", "math/rand/v2.N",
 		"(*math/rand.Rand).Intn", "(*math/rand/v2.Rand).IntN":
 		return d.draw(m)
-	case "errors.New", "fmt.Errorf":
-		m.finish(Ifc{types.NewPointer(types.Typ[types.String]), d.unknown(m.s, here(m.s.top()), m.site, nil)})
 	default:
 		return false, false
 	}
@@ -515,6 +528,8 @@ func (d *Driver) spawnOutside(s *State, deferred Deferred, after []After, pos to
 	frame.site, frame.deferred = nil, false
 	frame.context = d.context(0, s.top().fn, child.root)
 	child.frames = []*Frame{frame}
+	d.instances[child.root]++
+	d.startedAgain(s, child.root)
 	node, subst := d.arrive(child, "go", pos, d.limits.roots)
 	d.put(&Code{op: opSpawn, node: node, subst: subst, pos: pos})
 }

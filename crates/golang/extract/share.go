@@ -85,7 +85,7 @@ func (d *Driver) cells(s *State, object, path string, v Value, t types.Type, mar
 	messages := d.messages(place)
 	messages.join(d, s, v, t)
 	expr, ok := messages.encode(d, s, v)
-	if !ok || messages.kind(d) == "unit" && !isConstant(messages.shape) {
+	if !ok || messages.kind(d) == "unit" && !isConstant(messages.shape) && !messages.usesTable() {
 		d.abstract(place)
 		return Any{}
 	}
@@ -110,7 +110,7 @@ func (d *Driver) readCell(s *State, cell, key string, pos token.Pos) Value {
 	messages := d.messages(o.key)
 	name := d.scalarName(s, "x", key)
 	v := messages.decode(d, s, name, key, o.typ)
-	if usesVariable(s, v, name) {
+	if usesVariable(s, v, name) || messages.kind(d) != "unit" && hasTag(v) {
 		d.put(&Code{op: opCellRead, name: name, on: variable(cell), pos: pos})
 	}
 	return v
@@ -184,6 +184,12 @@ func unbind(v Value, name string) (Value, bool) {
 		}
 		return v, false
 	}
+	if t, ok := v.(Tagged); ok {
+		if t.uses(name) {
+			return Sym{"«old " + name + "»"}, true
+		}
+		return v, false
+	}
 	if out, changed := replaceAll(children(v), func(v Value) (Value, bool) { return unbind(v, name) }); changed {
 		return rebuild(v, out), true
 	}
@@ -196,6 +202,9 @@ func usesVariable(s *State, v Value, name string) bool {
 		used := false
 		dyn.expr.each(func(n string) { used = used || n == name })
 		return used
+	}
+	if t, ok := v.(Tagged); ok {
+		return t.uses(name)
 	}
 	if r, ok := v.(Ref); ok {
 		return r.object == name
@@ -212,6 +221,11 @@ func usesVariable(s *State, v Value, name string) bool {
 		}
 	}
 	return false
+}
+
+func hasTag(v Value) bool {
+	_, ok := v.(Tagged)
+	return ok
 }
 
 func isLock(s *State, v Value) bool {

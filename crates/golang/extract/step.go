@@ -36,6 +36,10 @@ func (d *Driver) advance(s *State) bool {
 	instr := f.block.Instrs[f.pc]
 	f.pc++
 	d.current = s
+	if tag, found := d.unresolved(s, instr); found {
+		f.pc--
+		return d.split(s, tag)
+	}
 	if failed, end := d.checks(s, instr); failed {
 		return end
 	}
@@ -374,6 +378,11 @@ func (d *Driver) settle(s *State, condition Dyn, truth bool) {
 	}
 	if e.op == "!" {
 		d.replace(s, e.args[0], KBool(!truth))
+		e, truth = e.args[0], !truth
+	}
+	if e.op == "var" {
+		// Whether a channel was open tells what was received.
+		d.resolveTag(s, "ok "+e.name, which(truth))
 	}
 }
 

@@ -263,6 +263,8 @@ func write(b *strings.Builder, v Value) {
 		b.WriteString("box " + v.object + v.path + "(")
 		write(b, v.content)
 		b.WriteString(")")
+	case Tagged:
+		b.WriteString(v.String())
 	case Iter:
 		write(b, v.of)
 		b.WriteString("~" + v.position())

@@ -314,19 +314,3 @@ func isTesting(t types.Type) bool {
 }
 
 func isContext(t types.Type) bool { return types.TypeString(t, nil) == "context.Context" }
-
-// harmless tells functions that change nothing their arguments point to.
-func harmless(fn *ssa.Function) bool {
-	if fn.Pkg == nil {
-		return false
-	}
-	path := fn.Pkg.Pkg.Path()
-	switch path {
-	case "fmt", "log":
-		return !strings.Contains(fn.Name(), "can")
-	case "strings", "strconv", "errors", "math", "math/rand", "math/rand/v2", "time", "os", "sort", "unicode",
-		"unicode/utf8", "path", "path/filepath", "reflect", "runtime", "testing", "regexp", "log/slog", "sync", "context", "cmp", "slices", "maps", "runtime/debug":
-		return true
-	}
-	return strings.HasPrefix(path, "github.com/stretchr/testify")
-}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// standardModels: functions of the standard library that the packages which are read call, and that
+// need the runtime.
+func (d *Driver) standardModels(m *modelled) (bool, bool) {
+	switch m.name {
+	case "fmt.Errorf":
+		return d.errorf(m), false
+	case "(*fmt.wrapError).Unwrap":
+		return d.readField(m, "/1"), false
+	case "(*fmt.wrapError).Error":
+		return d.readField(m, "/0"), false
+	case "internal/reflectlite.TypeOf", "internal/reflectlite.ValueOf":
+		m.finish(Model{"reflected", []Value{m.arg(0)}})
+	case "(internal/reflectlite.Value).Len":
+		model, ok := m.arg(0).(Model)
+		if !ok {
+			return false, false
+		}
+		length, ok := sliceLength(model.args[0])
+		if !ok {
+			return false, false
+		}
+		m.finish(KInt(int64(length)))
+	case "internal/reflectlite.Swapper":
+		m.finish(Model{"swapper", []Value{m.arg(0)}})
+	case "errors.As":
+		return d.errorsAs(m), false
+	case "internal/abi.NoEscape":
+		m.finish(m.arg(0))
+	case "(*strings.Builder).copyCheck":
+		m.finish(KNil{})
+	case "internal/bytealg.MakeNoZero":
+		n, ok := m.arg(0).(KInt)
+		call, isCall := m.site.(*ssa.Call)
+		if !ok || !isCall || n < 0 || n > largest {
+			return false, false
+		}
+		m.finish(d.newSlice(m.s, call, types.NewSlice(types.Typ[types.Uint8]), zeros(int(n)), int(n)))
+	default:
+		return false, false
+	}
+	return true, false
+}
+
+func zeros(n int) []Value {
+	elems := make([]Value, n)
+	for i := range elems {
+		elems[i] = KInt(0)
+	}
+	return elems
+}
+
+// sliceLength is the length of a slice in an interface.
+func sliceLength(v Value) (int, bool) {
+	if ifc, ok := v.(Ifc); ok {
+		v = ifc.v
+	}
+	switch v := v.(type) {
+	case Slc:
+		return v.n, true
+	case KNil:
+		return 0, true
+	}
+	return 0, false
+}
+
+// readField reads a field of the receiver.
+func (d *Driver) readField(m *modelled, path string) bool {
+	p, ok := m.arg(0).(Ptr)
+	if !ok || m.s.heap[p.object] == nil {
+		return false
+	}
+	v, ok := at(m.s.heap[p.object].value, p.path+path)
+	if !ok {
+		return false
+	}
+	m.finish(d.readCells(m.s, v, m.fn.Signature.Results().At(0).Type(), m.key(), m.pos))
+	return true
+}
+
+// errorf is fmt.Errorf: an error with a text, and the one that it wraps if there is one. Methods of
+// its arguments that others notice are left to the general case.
+func (d *Driver) errorf(m *modelled) bool {
+	if len(d.callbacks(m.s, Target{m.fn, m.args})) > 0 {
+		return false
+	}
+	var message Value = d.unknown(m.s, here(m.s.top()), m.site, types.Typ[types.String])
+	if known, ok := d.formats(m.s, Target{m.fn, m.args}); ok {
+		message = known
+	}
+	format, _ := m.arg(0).(KStr)
+	wrapped := strings.Count(string(format), "%w")
+	name := "*fmt.wrapError"
+	switch {
+	case wrapped == 0 && format != "":
+		err := d.someError(m.s, m.site, "errorf", "").(Ifc)
+		if p, ok := err.v.(Ptr); ok {
+			d.replacePart(m.s, p.object, "/0", message)
+		}
+		m.finish(err)
+		return true
+	case wrapped != 1:
+		m.finish(Ifc{types.NewPointer(types.Typ[types.String]), d.unknown(m.s, here(m.s.top())+"errorf", m.site, nil)})
+		return true
+	}
+	t := d.world.typeOf("fmt", strings.TrimPrefix(name, "*fmt."))
+	args, ok := m.arg(1).(Slc)
+	if t == nil || !ok {
+		return false
+	}
+	// Which argument: count the verbs before it.
+	before := string(format)[:strings.Index(string(format), "%w")]
+	index := strings.Count(strings.ReplaceAll(before, "%%", ""), "%")
+	elems := d.elements(m.s, args)
+	if index >= len(elems) {
+		return false
+	}
+	p := d.newObject(m.s, "error", m.key(), t, m.pos).(Ptr)
+	d.replacePart(m.s, p.object, "/0", message)
+	d.replacePart(m.s, p.object, "/1", elems[index])
+	m.finish(Ifc{types.NewPointer(t), p})
+	return true
+}
+
+// typeOf finds a type of a package by its name.
+func (w *World) typeOf(path, name string) types.Type {
+	for _, p := range w.program.AllPackages() {
+		if p.Pkg.Path() == path {
+			if object := p.Pkg.Scope().Lookup(name); object != nil {
+				return object.Type()
+			}
+		}
+	}
+	return nil
+}
+
+// errorsAs is errors.As for chains that are known and whose types have no As of their own.
+func (d *Driver) errorsAs(m *modelled) bool {
+	target, ok := m.arg(1).(Ifc)
+	if !ok {
+		return false
+	}
+	pointer, ok := target.typ.(*types.Pointer)
+	if !ok {
+		return false
+	}
+	err := m.arg(0)
+	for range 16 {
+		if isNil(err) {
+			m.finish(KBool(false))
+			return true
+		}
+		ifc, ok := err.(Ifc)
+		if !ok || ifc.typ == nil {
+			return false
+		}
+		if wanted, isInterface := pointer.Elem().Underlying().(*types.Interface); isInterface && types.Implements(ifc.typ, wanted) {
+			d.store(m.s, target.v, ifc, m.pos)
+			m.finish(KBool(true))
+			return true
+		}
+		if types.Identical(ifc.typ, pointer.Elem()) {
+			d.store(m.s, target.v, ifc.v, m.pos)
+			m.finish(KBool(true))
+			return true
+		}
+		set := d.world.program.MethodSets.MethodSet(ifc.typ)
+		if set.Lookup(nil, "As") != nil {
+			return false
+		}
+		if set.Lookup(nil, "Unwrap") == nil {
+			m.finish(KBool(false))
+			return true
+		}
+		p, isPointer := ifc.v.(Ptr)
+		if typeName(ifc.typ) != "*fmt.wrapError" || !isPointer || m.s.heap[p.object] == nil {
+			return false
+		}
+		err = partOf(m.s.heap[p.object].value, p.path+"/1")
+	}
+	return false
+}
+
+// swap is what reflect's Swapper returns.
+func (d *Driver) swap(s *State, model Model, args []Value, pos token.Pos) bool {
+	ifc, ok := model.args[0].(Ifc)
+	slice, ok2 := ifc.v.(Slc)
+	if !ok || !ok2 || len(args) != 2 {
+		return false
+	}
+	i, ok1 := args[0].(KInt)
+	j, ok2 := args[1].(KInt)
+	if !ok1 || !ok2 || i < 0 || j < 0 || int(i) >= slice.n || int(j) >= slice.n {
+		d.disturbObject(s, slice.object)
+		return true
+	}
+	elems := d.loadElements(s, slice, partType(s.heap[slice.object].typ, 0), here(s.top())+"swap", pos)
+	if len(elems) != slice.n {
+		return false
+	}
+	d.store(s, Ptr{slice.object, sub(slice.path, slice.low+int(i))}, elems[j], pos)
+	d.store(s, Ptr{slice.object, sub(slice.path, slice.low+int(j))}, elems[i], pos)
+	return true
+}

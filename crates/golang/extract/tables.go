@@ -1,0 +1,326 @@
+package main
+
+import (
+	"fmt"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// A message, or what a cell holds, is often one of a few values that are known as a whole: strings,
+// errors, structs of several fields, slices. Then the program carries the number of the value in a
+// table, and whoever receives it looks at the number as soon as it matters which one it is.
+
+// mostTabled is how many different values a table has.
+const mostTabled = 16
+
+// tabled is a value with the memory that belongs to it.
+type tabled struct {
+	value   Value
+	written string
+	objects map[string]*Object
+	of      *Messages // whose table it is in, if any
+}
+
+// Tagged is one of several values; which, the program knows when it runs: the first whose condition
+// is true, or the last.
+type Tagged struct {
+	id         string
+	conditions []*Expr
+	values     []tabled
+}
+
+// closed is a value as a row of a table, if it depends on nothing but constants, functions and
+// objects of which there is only one.
+func (d *Driver) closed(s *State, v Value) (tabled, bool) {
+	row := tabled{value: v, objects: map[string]*Object{}}
+	if !isClosed(v) {
+		return row, false
+	}
+	fine := true
+	var b strings.Builder
+	write(&b, v)
+	s.reach(v, map[string]bool{}, func(name string) {
+		o := s.heap[name]
+		if o == nil || o.multi && o.kind != "memory" {
+			fine = false
+			return
+		}
+		switch o.kind {
+		case "memory":
+			if o.value == nil || !isClosed(o.value) {
+				fine = false
+				return
+			}
+			row.objects[name] = o
+			b.WriteString(";" + name + "=" + o.remember().written)
+		case "map":
+			if o.blurred || o.guard != "" || s.escaped[name] {
+				fine = false
+				return
+			}
+			for _, v := range o.entries {
+				fine = fine && isClosed(v)
+			}
+			row.objects[name] = o
+			b.WriteString(";" + name + "=" + o.remember().written)
+		}
+	})
+	row.written = b.String()
+	return row, fine && len(row.objects) <= 32
+}
+
+// isClosed tells values in which everything is known.
+func isClosed(v Value) bool {
+	switch v.(type) {
+	case Sym, Any, Dyn, Iter, Tagged, nil:
+		return false
+	}
+	for _, child := range children(v) {
+		if !isClosed(child) {
+			return false
+		}
+	}
+	return true
+}
+
+// tabulate adds a message to the table, as long as there is one.
+func (m *Messages) tabulate(d *Driver, s *State, v Value) {
+	if m.open {
+		return
+	}
+	row, ok := d.closed(s, v)
+	if ok && slices.ContainsFunc(m.rows, func(other tabled) bool { return other.written == row.written }) {
+		return
+	}
+	if !ok || len(m.rows) >= mostTabled {
+		if m.usesTable() {
+			d.changed = true
+		}
+		m.open = true
+		return
+	}
+	row.of = m
+	m.rows = append(m.rows, row)
+	if m.usesTable() {
+		d.changed = true
+	}
+}
+
+// usesTable tells whether the program carries the numbers of rows: when the shape of all messages
+// leaves something unknown.
+func (m *Messages) usesTable() bool {
+	return !m.open && len(m.rows) > 0 && m.shape != nil && (m.lost || strings.Contains(text(m.shape), "?"))
+}
+
+// row is the number of a message in the table.
+func (m *Messages) row(d *Driver, s *State, v Value) (int, bool) {
+	row, ok := d.closed(s, v)
+	if !ok {
+		return 0, false
+	}
+	i := slices.IndexFunc(m.rows, func(other tabled) bool { return other.written == row.written })
+	return i, i >= 0
+}
+
+// fromTable is what a receiver knows of a message whose number is in a variable.
+func (m *Messages) fromTable(d *Driver, s *State, name string) Value {
+	if len(m.rows) == 1 {
+		return d.adopt(s, m.rows[0])
+	}
+	d.kinds[name] = "int"
+	t := Tagged{id: name, values: m.rows}
+	for i := range m.rows[:len(m.rows)-1] {
+		t.conditions = append(t.conditions, &Expr{op: "==", args: []*Expr{variable(name), {op: "int", n: int64(i)}}})
+	}
+	return t
+}
+
+// adopt makes a row of a table a value of a state: memory that the state does not know comes along.
+func (d *Driver) adopt(s *State, row tabled) Value {
+	for name, o := range row.objects {
+		if s.heap[name] != nil {
+			continue
+		}
+		for _, other := range o.references() {
+			if row.objects[other] == nil && s.heap[other] == nil {
+				return d.abandon(s, row)
+			}
+		}
+	}
+	missing := false
+	var check func(v Value)
+	check = func(v Value) {
+		if name, ok := objectOf(v); ok && row.objects[name] == nil && s.heap[name] == nil {
+			missing = true
+		}
+		for _, child := range children(v) {
+			check(child)
+		}
+	}
+	check(row.value)
+	if missing {
+		return d.abandon(s, row)
+	}
+	for _, name := range sortedKeys(row.objects) {
+		if s.heap[name] == nil {
+			s.heap[name] = row.objects[name]
+			s.escaped[name] = true
+		}
+	}
+	return row.value
+}
+
+// abandon gives up a table: who received the row does not have what it refers to.
+func (d *Driver) abandon(s *State, row tabled) Value {
+	if row.of != nil && !row.of.find().open {
+		row.of.find().open = true
+		d.changed = true
+	}
+	return d.unknown(s, "adopted "+row.written, nil, nil)
+}
+
+// whenOpen is a received value that is the zero of its type if the channel is closed.
+func whenOpen(ok string, v, zero Value) Value {
+	return Tagged{id: "ok " + ok, conditions: []*Expr{variable(ok)}, values: []tabled{{value: v, written: text(v)}, {value: zero, written: text(zero)}}}
+}
+
+// unresolved finds a value among the operands of an instruction of which it matters now which one
+// it is.
+func (d *Driver) unresolved(s *State, instr ssa.Instruction) (Tagged, bool) {
+	switch i := instr.(type) {
+	case *ssa.Extract, *ssa.DebugRef, *ssa.Return, *ssa.Phi, *ssa.ChangeType, *ssa.ChangeInterface:
+		return Tagged{}, false
+	case *ssa.Store:
+		if p, ok := s.top().regs[i.Addr].(Ptr); ok && !s.escaped[p.object] {
+			switch i.Val.Type().Underlying().(type) {
+			case *types.Struct, *types.Array:
+			default:
+				return Tagged{}, false
+			}
+		}
+	}
+	regs := s.top().regs
+	for _, operand := range instr.Operands(nil) {
+		if v, ok := regs[*operand]; ok {
+			if t, found := tagIn(v, 4); found {
+				return t, true
+			}
+		}
+	}
+	return Tagged{}, false
+}
+
+func tagIn(v Value, depth int) (Tagged, bool) {
+	if t, ok := v.(Tagged); ok {
+		return t, true
+	}
+	if depth == 0 {
+		return Tagged{}, false
+	}
+	for _, child := range children(v) {
+		if t, ok := tagIn(child, depth-1); ok {
+			return t, true
+		}
+	}
+	return Tagged{}, false
+}
+
+// split goes on with each of the values that one may be.
+func (d *Driver) split(s *State, t Tagged) bool {
+	pos := blockPos(s.top().block)
+	var rest *Code
+	for i := len(t.values) - 1; i >= 0; i-- {
+		arm := d.fork(s, func(u *State) { d.resolveTag(u, t.id, i) })
+		if rest == nil {
+			rest = arm
+			continue
+		}
+		rest = &Code{op: opIf, on: t.conditions[i], pos: pos, arms: []*Code{arm, rest}}
+	}
+	d.put(rest)
+	return true
+}
+
+// resolveTag replaces a value by the one that it is, wherever the state has it.
+func (d *Driver) resolveTag(s *State, id string, choice int) {
+	var replace func(v Value) (Value, bool)
+	replace = func(v Value) (Value, bool) {
+		if t, ok := v.(Tagged); ok {
+			if t.id == id && choice < len(t.values) {
+				return d.adopt(s, t.values[choice]), true
+			}
+			return v, false
+		}
+		if out, changed := replaceAll(children(v), replace); changed {
+			return rebuild(v, out), true
+		}
+		return v, false
+	}
+	s.replaceEverywhere(replace)
+}
+
+// replaceEverywhere applies a change to every value of a state.
+func (s *State) replaceEverywhere(replace func(Value) (Value, bool)) {
+	for i := range s.frames {
+		for r, v := range s.frames[i].regs {
+			if now, changed := replace(v); changed {
+				s.own(i).regs[r] = now
+			}
+		}
+		for j := range s.frames[i].defers {
+			if args, changed := replaceAll(s.frames[i].defers[j].args, replace); changed {
+				s.own(i).defers[j].args = args
+			}
+		}
+		for j := range s.frames[i].after {
+			if args, changed := replaceAll(s.frames[i].after[j].args, replace); changed {
+				s.own(i).after[j].args = args
+			}
+		}
+		if now, changed := replace(s.frames[i].results); changed {
+			s.own(i).results = now
+		}
+		if now, changed := replace(s.frames[i].panic); changed {
+			s.own(i).panic = now
+		}
+	}
+	for _, name := range sortedKeys(s.heap) {
+		o := s.heap[name]
+		if now, changed := replace(o.value); changed {
+			copied := *o
+			copied.value = now
+			s.heap[name] = &copied
+		}
+		for key, v := range o.entries {
+			if now, changed := replace(v); changed {
+				copied := *s.heap[name]
+				copied.entries = map[string]Value{}
+				for k, w := range s.heap[name].entries {
+					copied.entries[k] = w
+				}
+				copied.entries[key] = now
+				s.heap[name] = &copied
+			}
+		}
+	}
+}
+
+func (t Tagged) String() string {
+	all := make([]string, len(t.values))
+	for i, row := range t.values {
+		all[i] = row.written
+	}
+	return fmt.Sprintf("tagged %s[%s]", t.id, strings.Join(all, "|"))
+}
+
+// uses tells whether a value depends on a variable of the program.
+func (t Tagged) uses(name string) bool {
+	used := false
+	for _, condition := range t.conditions {
+		condition.each(func(n string) { used = used || n == name })
+	}
+	return used
+}
