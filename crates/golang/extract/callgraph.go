@@ -13,6 +13,7 @@ import (
 // signature, and a method of an interface that of any type that is ever put into an interface.
 type Graph struct {
 	noticed map[*ssa.Function]bool
+	effects map[*ssa.Function]bool // those that may also write memory which they have not made
 	boxed   []types.Type // the types that are put into interfaces
 	// boxedWith lists, for each name of a method, the boxed types whose method of that name may be
 	// noticed.
@@ -21,7 +22,7 @@ type Graph struct {
 
 // newGraph looks at every function of the packages that are read.
 func newGraph(w *World) *Graph {
-	g := &Graph{noticed: map[*ssa.Function]bool{}, boxedWith: map[string][]types.Type{}}
+	g := &Graph{noticed: map[*ssa.Function]bool{}, effects: map[*ssa.Function]bool{}, boxedWith: map[string][]types.Type{}}
 	for _, t := range w.program.RuntimeTypes() {
 		if !types.IsInterface(t) {
 			g.boxed = append(g.boxed, t)
@@ -32,19 +33,15 @@ func newGraph(w *World) *Graph {
 	bySignature := map[string][]*ssa.Function{} // functions whose address is taken
 	callersOf := map[string][]*ssa.Function{}   // functions that call a value of a signature
 	methods := map[*types.Func][]*ssa.Function{}
-	var work []*ssa.Function
-	mark := func(fn *ssa.Function) {
-		if !g.noticed[fn] {
-			g.noticed[fn] = true
-			work = append(work, fn)
-		}
-	}
+	var noticed, writing []*ssa.Function
 	var operands []*ssa.Value
 	for fn := range functions {
 		for _, b := range fn.Blocks {
 			for _, instr := range b.Instrs {
 				if w.isNoticed(instr) {
-					mark(fn)
+					noticed = append(noticed, fn)
+				} else if w.writes(instr) {
+					writing = append(writing, fn)
 				}
 				operands = instr.Operands(operands[:0])
 				for _, operand := range operands {
@@ -87,21 +84,93 @@ func newGraph(w *World) *Graph {
 			callers[other] = append(callers[other], callersOf[key]...)
 		}
 	}
-	for len(work) > 0 {
-		fn := work[len(work)-1]
-		work = work[:len(work)-1]
-		for _, caller := range callers[fn] {
-			mark(caller)
-		}
-	}
+	backwards(g.noticed, noticed, callers)
+	backwards(g.effects, append(writing, noticed...), callers)
 	for _, t := range g.boxed {
 		for _, method := range w.methodsOf(t) {
-			if g.noticed[method] {
+			if g.effects[method] {
 				g.boxedWith[method.Name()] = append(g.boxedWith[method.Name()], t)
 			}
 		}
 	}
 	return g
+}
+
+// backwards marks functions, and all that may lead to them.
+func backwards(marked map[*ssa.Function]bool, work []*ssa.Function, callers map[*ssa.Function][]*ssa.Function) {
+	for len(work) > 0 {
+		fn := work[len(work)-1]
+		work = work[:len(work)-1]
+		if !marked[fn] {
+			marked[fn] = true
+			work = append(work, callers[fn]...)
+		}
+	}
+}
+
+// writes tells whether an instruction may write memory that its function has not made itself, or
+// end the call in another way than by returning.
+func (w *World) writes(instr ssa.Instruction) bool {
+	switch i := instr.(type) {
+	case *ssa.Store:
+		return !isLocal(i.Addr)
+	case *ssa.MapUpdate, *ssa.Panic:
+		return true
+	case ssa.CallInstruction:
+		common := i.Common()
+		if builtin, ok := common.Value.(*ssa.Builtin); ok {
+			switch builtin.Name() {
+			case "append", "clear", "copy":
+				return !isFresh(common.Args[0], 6)
+			case "delete":
+				return true
+			}
+			return false
+		}
+		if callee := common.StaticCallee(); callee != nil {
+			if _, outside := w.outsidePath(callee); outside {
+				return !changesNothing(callee)
+			}
+		}
+	}
+	return false
+}
+
+// isFresh tells slices whose memory the function has made itself.
+func isFresh(v ssa.Value, depth int) bool {
+	if depth == 0 {
+		return false
+	}
+	switch v := v.(type) {
+	case *ssa.Const, *ssa.MakeSlice, *ssa.Convert:
+		return true
+	case *ssa.Slice:
+		return isLocal(v.X) || isFresh(v.X, depth-1)
+	case *ssa.Call:
+		builtin, ok := v.Call.Value.(*ssa.Builtin)
+		return ok && builtin.Name() == "append" && isFresh(v.Call.Args[0], depth-1)
+	case *ssa.Phi:
+		for _, edge := range v.Edges {
+			if edge != ssa.Value(v) && !isFresh(edge, depth-1) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// isLocal tells addresses in variables of the function itself.
+func isLocal(address ssa.Value) bool {
+	switch a := address.(type) {
+	case *ssa.Alloc:
+		return true
+	case *ssa.FieldAddr:
+		return isLocal(a.X)
+	case *ssa.IndexAddr:
+		return isLocal(a.X)
+	}
+	return false
 }
 
 // implementations lists the methods that a call of an interface's method may lead to.
@@ -183,6 +252,15 @@ func (w *World) communicates(fn *ssa.Function) bool {
 		return w.isNoticedOutside(fn)
 	}
 	return w.graph.noticed[fn]
+}
+
+// hasEffects tells whether a function may do something that others notice, or that changes what
+// others know.
+func (w *World) hasEffects(fn *ssa.Function) bool {
+	if _, outside := w.outsidePath(fn); outside || len(fn.Blocks) == 0 {
+		return w.isNoticedOutside(fn) || !changesNothing(fn)
+	}
+	return w.graph.effects[fn]
 }
 
 // mayCommunicate tells whether some method that a call of an interface's method may lead to does.

@@ -199,7 +199,7 @@ func (c *calling) value(v Value, t types.Type, depth int) {
 	}
 	switch v := v.(type) {
 	case Clo:
-		if c.d.world.communicates(v.fn) {
+		if c.d.world.hasEffects(v.fn) {
 			c.found = append(c.found, callback{fn: v.fn, bind: v.bind})
 		}
 		for _, bound := range v.bind {
@@ -295,7 +295,7 @@ func (c *calling) unknown(t types.Type) {
 	case *types.Interface:
 		for name := range c.names {
 			for _, boxed := range c.d.world.graph.boxedWith[name] {
-				if types.Implements(boxed, u) {
+				if types.Implements(boxed, u) && !isStandard(boxed) {
 					c.found = append(c.found, callback{})
 					return
 				}
@@ -322,4 +322,14 @@ func quietInterface(call *ssa.CallCommon) bool {
 		return false
 	}
 	return true
+}
+
+// isStandard tells types of the packages of the standard library that are read: their methods do no
+// more than call those of others.
+func isStandard(t types.Type) bool {
+	if pointer, ok := t.(*types.Pointer); ok {
+		t = pointer.Elem()
+	}
+	named, ok := types.Unalias(t).(*types.Named)
+	return ok && named.Obj().Pkg() != nil && readable[named.Obj().Pkg().Path()]
 }
