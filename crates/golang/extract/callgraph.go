@@ -12,9 +12,10 @@ import (
 // not read and may wait. It errs on the side of "may": a function value may be any function of its
 // signature, and a method of an interface that of any type that is ever put into an interface.
 type Graph struct {
-	noticed map[*ssa.Function]bool
-	effects map[*ssa.Function]bool // those that may also write memory which they have not made
-	boxed   []types.Type // the types that are put into interfaces
+	noticed  map[*ssa.Function]bool
+	effects  map[*ssa.Function]bool // those that may also write memory which they have not made
+	parallel map[*ssa.Function]bool // those that may call (*testing.T).Parallel
+	boxed    []types.Type           // the types that are put into interfaces
 	// boxedWith lists, for each name of a method, the boxed types whose method of that name may be
 	// noticed.
 	boxedWith map[string][]types.Type
@@ -22,7 +23,7 @@ type Graph struct {
 
 // newGraph looks at every function of the packages that are read.
 func newGraph(w *World) *Graph {
-	g := &Graph{noticed: map[*ssa.Function]bool{}, effects: map[*ssa.Function]bool{}, boxedWith: map[string][]types.Type{}}
+	g := &Graph{noticed: map[*ssa.Function]bool{}, effects: map[*ssa.Function]bool{}, parallel: map[*ssa.Function]bool{}, boxedWith: map[string][]types.Type{}}
 	for _, t := range w.program.RuntimeTypes() {
 		if !types.IsInterface(t) {
 			g.boxed = append(g.boxed, t)
@@ -33,7 +34,7 @@ func newGraph(w *World) *Graph {
 	bySignature := map[string][]*ssa.Function{} // functions whose address is taken
 	callersOf := map[string][]*ssa.Function{}   // functions that call a value of a signature
 	methods := map[*types.Func][]*ssa.Function{}
-	var noticed, writing []*ssa.Function
+	var noticed, writing, parallel []*ssa.Function
 	var operands []*ssa.Value
 	for fn := range functions {
 		for _, b := range fn.Blocks {
@@ -53,6 +54,9 @@ func newGraph(w *World) *Graph {
 				}
 				if call, ok := instr.(ssa.CallInstruction); ok {
 					common := call.Common()
+					if callee := common.StaticCallee(); callee != nil && callee.Name() == "Parallel" && functionName(callee) == "(*testing.T).Parallel" {
+						parallel = append(parallel, fn)
+					}
 					if common.IsInvoke() {
 						list, known := methods[common.Method]
 						if !known {
@@ -85,6 +89,7 @@ func newGraph(w *World) *Graph {
 		}
 	}
 	backwards(g.noticed, noticed, callers)
+	backwards(g.parallel, parallel, callers)
 	backwards(g.effects, append(writing, noticed...), callers)
 	for _, t := range g.boxed {
 		for _, method := range w.methodsOf(t) {

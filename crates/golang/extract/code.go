@@ -18,6 +18,12 @@ type Code struct {
 	next *Code
 	// done by a goroutine that the initialisation of a package has started
 	daemon bool
+	// of choose: is it one because the extraction does not follow the data?
+	lossy bool
+	// of an operation on an entry of a shared map: is the map held already?
+	held bool
+	// a panic of this operation may be recovered
+	recovered bool
 	// of goto, spawn and call
 	node  *Node
 	subst map[string]*Expr

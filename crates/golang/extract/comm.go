@@ -159,7 +159,7 @@ func (d *Driver) receive(s *State, i *ssa.UnOp) bool {
 		bind(s, d.unknown(s, key, nil, element), ok)
 		return false
 	}
-	if from.object != nil && (len(from.object.ancestors) > 0 || from.object.timed) {
+	if isDone(from.object) {
 		return d.receiveDone(s, i, channel, from, bind)
 	}
 	c := &Code{op: opGet, on: from.expr, pos: i.Pos()}
@@ -183,33 +183,11 @@ func (d *Driver) tickAgain(s *State, from end) {
 func (d *Driver) receiveDone(s *State, i *ssa.UnOp, channel Value, from end, bind func(*State, Value, Value)) bool {
 	var arms []*Code
 	for _, c := range d.doneCases(s, channel, i.Pos()) {
-		c.next = d.fork(s, func(t *State) { bind(t, Agg{}, KBool(false)) })
-		arms = append(arms, c)
+		c.code.next = d.fork(s, func(t *State) { d.expire(t, c); bind(t, Agg{}, KBool(false)) })
+		arms = append(arms, c.code)
 	}
 	d.put(&Code{op: opSelect, arms: arms, pos: i.Pos()})
 	return true
-}
-
-// doneCases are the cases of a select that together mean a context's Done.
-func (d *Driver) doneCases(s *State, channel Value, pos token.Pos) []*Code {
-	from := d.endOf(s, channel)
-	cases := []*Code{{op: opGet, on: from.expr, pos: pos}}
-	timed := from.object.timed
-	for _, ancestor := range from.object.ancestors {
-		other := d.endOf(s, ancestor)
-		if other.unknown || other.timer {
-			timed = true
-			continue
-		}
-		cases = append(cases, &Code{op: opGet, on: other.expr, pos: pos})
-		if other.object != nil && other.object.timed {
-			timed = true
-		}
-	}
-	if timed {
-		cases = append(cases, &Code{op: opTimeout, pos: pos})
-	}
-	return cases
 }
 
 // selects performs a select. A timer that has not fired yet may still be there when a select with a
@@ -289,12 +267,13 @@ func (d *Driver) arms(s *State, i *ssa.Select, clocks bool) bool {
 			arms = append(arms, c)
 			continue
 		}
-		if other.object != nil && (len(other.object.ancestors) > 0 || other.object.timed) {
+		if isDone(other.object) {
 			for _, c := range d.doneCases(s, channel, pos) {
-				c.next = d.fork(s, func(t *State) {
+				c.code.next = d.fork(s, func(t *State) {
+					d.expire(t, c)
 					t.top().regs[i] = tuple(t, index, KBool(false), zeroPlain(element), slot)
 				})
-				arms = append(arms, c)
+				arms = append(arms, c.code)
 			}
 			continue
 		}

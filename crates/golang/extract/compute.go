@@ -36,6 +36,9 @@ func (d *Driver) compute(s *State, v ssa.Value) Value {
 		}
 		return d.unknown(s, here(s.top()), i, i.Type())
 	case *ssa.FieldAddr:
+		if t, ok := d.value(s, i.X).(Model); ok && t.name == "testing" {
+			return t
+		}
 		if p, ok := d.value(s, i.X).(Ptr); ok {
 			return Ptr{p.object, sub(p.path, i.Field)}
 		}
@@ -131,6 +134,8 @@ func (d *Driver) zero(s *State, t types.Type, hint string, pos token.Pos, depth 
 		return d.newCond(s, hint, pos)
 	case "atomic":
 		return Agg{[]Value{atomicZero(t)}}
+	case "syncmap":
+		return d.newSyncMap(s, hint)
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
@@ -228,7 +233,11 @@ func (d *Driver) global(s *State, g *ssa.Global) Value {
 	if s.heap[name] == nil {
 		t := g.Type().(*types.Pointer).Elem()
 		if !d.world.isRoot(g.Pkg) {
-			s.heap[name] = &Object{kind: "memory", typ: t, value: d.unknown(s, "global", g, t)}
+			value := d.fromEnvironment(s, "global", g, t)
+			if types.Identical(t, errorType) {
+				value = d.sentinel(g.Pkg.Pkg.Path(), g.Name())
+			}
+			s.heap[name] = &Object{kind: "memory", typ: t, value: value}
 		} else if len(s.frames) > 1 && strings.HasPrefix(s.frames[len(s.frames)-1].fn.Name(), "init") || s.root == "main" && !s.escaped["*"] {
 			s.heap[name] = &Object{kind: "memory", typ: t}
 			s.heap[name] = &Object{kind: "memory", typ: t, value: d.zero(s, t, strings.TrimPrefix(name, "g_"), g.Pos(), 0)}

@@ -154,21 +154,14 @@ func drive(world *World, entry *ssa.Function, limits Limits) (*Driver, *Node) {
 // start is the node of the entry: package variables are initialised, then the function is called.
 func (d *Driver) start(entry *ssa.Function) *Node {
 	s := &State{heap: map[string]*Object{}, escaped: map[string]bool{}, facts: map[string]bool{}, root: "main", known: d.facts, made: map[string]bool{}}
-	args := make([]Value, len(entry.Params))
-	for i, param := range entry.Params {
-		args[i] = d.unknown(s, "entry", param, param.Type())
-		if mayHoldConcurrency(param.Type(), 3) && !isTesting(param.Type()) && !isContext(param.Type()) {
-			d.assume(entry.Pos(), "either", "the parameter "+param.Name()+" comes from outside: nothing is known about it")
-		}
-	}
-	s.frames = []*Frame{d.frame(entry, args, nil, nil, d.context(0, entry, "entry"))}
+	head := &Code{op: opSkip}
+	d.emitted = &head.next
+	s.frames = []*Frame{d.firstFrame(s, entry)}
 	inits := d.world.initsOf(entry)
 	for i := len(inits) - 1; i >= 0; i-- {
 		s.frames = append(s.frames, d.frame(inits[i], nil, nil, nil, d.context(0, inits[i], "init")))
 	}
 	// Package variables are there before anything runs.
-	head := &Code{op: opSkip}
-	d.emitted = &head.next
 	for _, global := range d.world.globals {
 		if d.needed[global] {
 			d.global(s, global)
@@ -177,6 +170,30 @@ func (d *Driver) start(entry *ssa.Function) *Node {
 	node := d.nodeFor(s, "main", entry.Pos())
 	node.prefix = head.next
 	return node
+}
+
+// firstFrame is the call of the entry, or of the TestMain that calls it.
+func (d *Driver) firstFrame(s *State, entry *ssa.Function) *Frame {
+	context := d.context(0, entry, "entry")
+	if main := d.world.testMain(entry); main != nil {
+		return d.frame(main, []Value{Model{"testmain", []Value{Clo{fn: entry}}}}, nil, nil, context)
+	}
+	args := make([]Value, len(entry.Params))
+	var after []After
+	for i, param := range entry.Params {
+		if isTesting(param.Type()) && after == nil {
+			t := d.newTest(s, "entry", 0, Model{}, KNil{}, d.world.graph.parallel[entry])
+			args[i], after = t, testEnds(t, entry.Pos())
+			continue
+		}
+		args[i] = d.fromEnvironment(s, "entry", param, param.Type())
+		if mayHoldConcurrency(param.Type(), 3) && !isContext(param.Type()) {
+			d.assume(entry.Pos(), "either", "the parameter "+param.Name()+" comes from outside: nothing is known about it")
+		}
+	}
+	frame := d.frame(entry, args, nil, nil, context)
+	frame.after = after
+	return frame
 }
 
 // work writes the code of every node that is reached.
@@ -248,7 +265,10 @@ func (d *Driver) run(s *State) *Code {
 
 // put appends code to what is being written.
 func (d *Driver) put(c *Code) *Code {
-	c.daemon = d.daemon
+	c.daemon = c.daemon || d.daemon
+	if mayPanic(c) && d.current != nil && d.isRecoverable(d.current) {
+		c.recovered = true
+	}
 	*d.emitted = c
 	d.emitted = &c.next
 	return c
@@ -261,10 +281,12 @@ func (d *Driver) fork(s *State, change func(*State)) *Code {
 	head := &Code{op: opSkip}
 	d.emitted = &head.next
 	copied.forked = true
+	current := d.current
+	d.current = copied
 	change(copied)
 	prefix := head.next
 	rest := d.run(copied)
-	d.emitted = saved
+	d.emitted, d.current = saved, current
 	if prefix == nil {
 		return rest
 	}
@@ -332,9 +354,34 @@ func digested(key string) digest {
 
 // assume notes what was not lowered as it is.
 func (d *Driver) assume(pos token.Pos, side, message string) {
+	if pos == token.NoPos {
+		pos = d.near()
+	}
 	key := fmt.Sprintf("%d %s", pos, message)
 	d.assumptions[key] = Note{pos, message, side}
 	d.inexact[pos] = true
+}
+
+// near is the place in the source that what happens now comes from.
+func (d *Driver) near() token.Pos {
+	if d.current == nil {
+		return token.NoPos
+	}
+	for i := len(d.current.frames) - 1; i >= 0; i-- {
+		f := d.current.frames[i]
+		if f.block == nil {
+			continue
+		}
+		for pc := min(f.pc, len(f.block.Instrs)-1); pc >= 0; pc-- {
+			if pos := f.block.Instrs[pc].Pos(); pos != token.NoPos {
+				return pos
+			}
+		}
+		if pos := blockPos(f.block); pos != token.NoPos {
+			return pos
+		}
+	}
+	return token.NoPos
 }
 
 // operation notes that an operation of Go's concurrency is reached.

@@ -177,7 +177,7 @@ func (j *joining) object(a, b Value, label string) Value {
 	name := j.name(label)
 	j.d.kinds[name], j.d.keys[name] = j.d.kindOf(kind), key
 	j.out.heap[name] = &Object{
-		kind: kind, key: key, typ: model.typ, multi: true, ancestors: model.ancestors, timed: model.timed,
+		kind: kind, key: key, typ: model.typ, multi: true, ancestors: model.ancestors, timed: model.timed, foreign: model.foreign,
 		nilable: isNil(a) || isNil(b) || model.nilable, room: -1, clock: model.clock,
 	}
 	j.out.escaped[name] = true

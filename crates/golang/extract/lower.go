@@ -42,6 +42,8 @@ type writer struct {
 	queue  []*Node
 	queued map[*Node]bool
 	daemon bool // is what is being written done by a daemon?
+	// of what is being written: see Position
+	imprecise, recovered bool
 }
 
 // names are what variables are called in the function being written.
@@ -146,7 +148,7 @@ func (w *writer) line(pos token.Pos, format string, args ...any) {
 	index := 0
 	if pos != token.NoPos {
 		p := w.place(pos)
-		p.Daemon = w.daemon
+		p.Daemon, p.Imprecise, p.Recovered = w.daemon, w.imprecise, w.recovered
 		known, ok := w.table[p]
 		if !ok {
 			w.entry.Positions = append(w.entry.Positions, p)
@@ -210,7 +212,7 @@ func (d *Driver) sample(channel string) string {
 // code writes statements up to the end of a function.
 func (w *writer) code(c *Code, env names, depth int) {
 	for ; c != nil; c = c.next {
-		w.daemon = c.daemon
+		w.daemon, w.imprecise, w.recovered = c.daemon, c.lossy, c.recovered
 		switch c.op {
 		case opGoto:
 			w.goes(c, env, depth)
@@ -288,7 +290,7 @@ func (w *writer) selects(c *Code, env names, depth int) {
 	w.line(c.pos, "select {")
 	w.indent++
 	for _, arm := range c.arms {
-		w.daemon = c.daemon
+		w.daemon, w.imprecise, w.recovered = c.daemon, false, c.recovered
 		inner := env
 		switch arm.op {
 		case opPut:
@@ -397,7 +399,9 @@ func (w *writer) device(c *Code, env names, on string) names {
 		w.line(0, "put %s %s", on, w.message(c.on, c.expr, env))
 	case opEntryPut, opEntryDelete:
 		guard := expression(c.test, env)
-		w.line(0, "get %s", guard)
+		if !c.held {
+			w.line(0, "get %s", guard)
+		}
 		w.line(0, "select {")
 		w.line(0, "    get %s {}", on)
 		w.line(0, "    default {}")
@@ -405,7 +409,9 @@ func (w *writer) device(c *Code, env names, on string) names {
 		if c.op == opEntryPut {
 			w.line(0, "put %s %s", on, w.message(c.on, c.expr, env))
 		}
-		w.line(0, "put %s ()", guard)
+		if !c.held {
+			w.line(0, "put %s ()", guard)
+		}
 	case opCellRead:
 		var name string
 		env, name = w.bind(env, c.name)

@@ -35,6 +35,10 @@ type Position struct {
 	Column int    `json:"column"`
 	// Is this done by a goroutine that the initialisation of a package has started?
 	Daemon bool `json:"daemon,omitempty"`
+	// Is this a choice because the extraction does not follow the data that decides it?
+	Imprecise bool `json:"imprecise,omitempty"`
+	// May a deferred call recover if this operation panics?
+	Recovered bool `json:"recovered,omitempty"`
 }
 
 // Assumption is something that was not lowered as it is.

@@ -130,8 +130,9 @@ func (d *Driver) updateShared(s *State, name string, key Value, value Value, pos
 		// The next run knows the key; nothing can be deleted that was never there.
 		return o.guard != "" || value == nil
 	}
+	held := s.holding == name
 	if value == nil {
-		d.put(&Code{op: opEntryDelete, on: variable(cell), test: variable(o.guard), pos: pos})
+		d.put(&Code{op: opEntryDelete, on: variable(cell), test: variable(o.guard), pos: pos, held: held})
 		return true
 	}
 	messages := d.messages(s.heap[cell].key)
@@ -142,20 +143,48 @@ func (d *Driver) updateShared(s *State, name string, key Value, value Value, pos
 		expr = &Expr{op: "unit"}
 	}
 	d.escape(s, value)
-	d.put(&Code{op: opEntryPut, on: variable(cell), test: variable(o.guard), expr: expr, pos: pos})
+	d.put(&Code{op: opEntryPut, on: variable(cell), test: variable(o.guard), expr: expr, pos: pos, held: held})
 	return true
 }
 
 // lookShared looks for an entry of a shared map; both outcomes are arms.
 func (d *Driver) lookShared(s *State, name, key string, at ssa.Value, present func(*State, Value), absent func(*State)) bool {
-	o := s.heap[name]
-	cell := o.cells[key]
-	if cell == "" {
+	if s.heap[name].cells[key] == "" {
 		absent(s)
 		return false
 	}
+	return d.lookSharedWith(s, name, key, at, present, absent, false)
+}
+
+// lookSharedHolding does the same, and what is done with the entry is one step with it.
+func (d *Driver) lookSharedHolding(s *State, name, key string, at ssa.Value, present func(*State, Value), absent func(*State)) bool {
+	if s.heap[name].cells[key] == "" {
+		// The next run knows the key.
+		absent(s)
+		return false
+	}
+	return d.lookSharedWith(s, name, key, at, present, absent, true)
+}
+
+// lookSharedWith looks for an entry; the map is kept for itself while something is done with it if
+// that is wanted.
+func (d *Driver) lookSharedWith(s *State, name, key string, at ssa.Value, present func(*State, Value), absent func(*State), hold bool) bool {
+	o := s.heap[name]
+	cell := o.cells[key]
 	element := s.heap[cell].typ
 	place := here(s.top()) + fmt.Sprintf("%p.%s", at, key)
+	release := func() { d.put(&Code{op: opEntryFill, on: variable(o.guard), expr: &Expr{op: "unit"}}) }
+	within := func(t *State, do func()) {
+		if !hold {
+			release()
+			do()
+			return
+		}
+		t.holding = name
+		do()
+		t.holding = ""
+		release()
+	}
 	found := &Code{op: opGet, on: variable(cell)}
 	found.next = d.fork(s, func(t *State) {
 		variableName := d.scalarName(t, "x", place)
@@ -163,14 +192,10 @@ func (d *Driver) lookShared(s *State, name, key string, at ssa.Value, present fu
 		found.name = variableName
 		d.kinds[variableName] = d.kindOfMessages(t.heap[cell].key)
 		d.put(&Code{op: opEntryFill, on: variable(cell), expr: variable(variableName)})
-		d.put(&Code{op: opEntryFill, on: variable(o.guard), expr: &Expr{op: "unit"}})
-		present(t, v)
+		within(t, func() { present(t, v) })
 	})
 	missing := &Code{op: opDefault}
-	missing.next = d.fork(s, func(t *State) {
-		d.put(&Code{op: opEntryFill, on: variable(o.guard), expr: &Expr{op: "unit"}})
-		absent(t)
-	})
+	missing.next = d.fork(s, func(t *State) { within(t, func() { absent(t) }) })
 	d.put(&Code{op: opGet, on: variable(o.guard)})
 	d.put(&Code{op: opSelect, arms: []*Code{found, missing}})
 	return true

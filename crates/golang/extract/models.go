@@ -41,8 +41,8 @@ func (d *Driver) callModelled(s *State, site ssa.Instruction, target Target, pos
 	}
 	m := &modelled{s, site, functionName(fn), target.args, fn, pos, finish}
 	for _, family := range []func(*modelled) (bool, bool){
-		d.lockModels, d.waitGroupModels, d.onceModels, d.condModels, d.atomicModels,
-		d.timeModels, d.laterModels, d.contextModels, d.errgroupModels, d.semaphoreModels, d.runtimeModels, d.standardModels,
+		d.lockModels, d.waitGroupModels, d.syncMapModels, d.poolModels, d.onceModels, d.condModels, d.atomicModels,
+		d.timeModels, d.laterModels, d.contextModels, d.errgroupModels, d.semaphoreModels, d.testingModels, d.runtimeModels, d.standardModels,
 	} {
 		if done, end := family(m); done {
 			return true, end
@@ -372,6 +372,12 @@ func (d *Driver) afterwards(s *State, after After, result Value) bool {
 		d.afterOnce(s, after)
 	case "errgroup":
 		return d.errgroupDone(s, after, result)
+	case "maprange":
+		return d.ranged(s, after, result)
+	case "testend", "subtestend":
+		d.afterTest(s, after)
+	case "call":
+		d.later(s, after.args[0], nil, after.pos)
 	}
 	return false
 }

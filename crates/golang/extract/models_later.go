@@ -48,17 +48,18 @@ func (d *Driver) runLater(m *modelled, done, f Value) []Value {
 // waitAndRun is what the goroutine of runLater does. Nobody sees it wait: it has no position.
 func (d *Driver) waitAndRun(s *State, model Model) bool {
 	done, off, f := model.args[0], model.args[1], model.args[2]
-	var cases []*Code
+	var cases []doneCase
 	switch done.(type) {
 	case KStr:
-		cases = []*Code{{op: opTimeout}}
+		cases = []doneCase{{code: &Code{op: opTimeout}, expires: true}}
 	case Ref:
 		cases = d.doneCases(s, done, token.NoPos)
 	}
 	calledOff := d.endOf(s, off)
 	var arms []*Code
 	for _, c := range cases {
-		c.next = d.fork(s, func(t *State) {
+		c.code.next = d.fork(s, func(t *State) {
+			d.expire(t, c)
 			// Who called it off first has won.
 			stop := &Code{op: opGet, on: calledOff.expr}
 			stop.next = d.fork(t, func(*State) {})
@@ -67,7 +68,7 @@ func (d *Driver) waitAndRun(s *State, model Model) bool {
 			d.put(&Code{op: opSelect, arms: []*Code{stop, run}, note: "look"})
 			t.frames = t.frames[:0]
 		})
-		arms = append(arms, c)
+		arms = append(arms, c.code)
 	}
 	stop := &Code{op: opGet, on: calledOff.expr}
 	stop.next = d.fork(s, func(*State) {})
@@ -92,8 +93,8 @@ func (d *Driver) callOff(s *State, site ssa.Instruction, model Model, pos token.
 	}
 	var arms []*Code
 	for _, c := range d.doneCases(s, done, pos) {
-		c.next = d.fork(s, func(t *State) { result(t, false) })
-		arms = append(arms, c)
+		c.code.next = d.fork(s, func(t *State) { d.expire(t, c); result(t, false) })
+		arms = append(arms, c.code)
 	}
 	otherwise := &Code{op: opDefault, pos: pos}
 	otherwise.next = d.fork(s, func(t *State) {

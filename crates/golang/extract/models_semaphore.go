@@ -109,21 +109,24 @@ func (d *Driver) acquire(m *modelled, units, gate *Expr, amount int) bool {
 			result(s, KNil{})
 			return
 		}
-		cases := []*Code{{op: opTimeout, pos: m.pos}}
+		cases := []doneCase{{code: &Code{op: opTimeout, pos: m.pos}, expires: true}}
 		if _, ok := done.(Ref); ok {
 			cases = d.doneCases(s, done, m.pos)
 		}
+		var arms []*Code
 		for _, c := range cases {
-			c.next = d.fork(s, func(t *State) {
+			arms = append(arms, c.code)
+			c.code.next = d.fork(s, func(t *State) {
+				d.expire(t, c)
 				for i := taken - 1; i >= 0; i-- {
 					d.put(&Code{op: opGet, on: wanted[i]})
 				}
-				result(t, Ifc{types.Typ[types.String], KStr("context ended")})
+				result(t, d.reason(t, c, false, m.key(), m.pos))
 			})
 		}
 		take := &Code{op: opPut, on: wanted[taken], expr: &Expr{op: "unit"}, pos: m.pos}
 		take.next = d.fork(s, func(t *State) { step(t, taken+1) })
-		d.put(&Code{op: opSelect, arms: append(cases, take), pos: m.pos})
+		d.put(&Code{op: opSelect, arms: append(arms, take), pos: m.pos})
 		// What follows is in the arms.
 		s.frames = s.frames[:0]
 	}
@@ -160,7 +163,7 @@ func (d *Driver) release(m *modelled, units *Expr, amount int) bool {
 	})
 	more := &Code{op: opDefault, pos: m.pos}
 	more.next = d.fork(m.s, func(t *State) {
-		if d.panics(t, "semaphore: released more than held", m.pos) {
+		if d.panics(t, Ifc{types.Typ[types.String], KStr("semaphore: released more than held")}, m.pos) {
 			t.frames = t.frames[:0]
 		}
 	})

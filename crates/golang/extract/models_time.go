@@ -123,127 +123,6 @@ func (d *Driver) setClock(m *modelled, stop bool) bool {
 	return true
 }
 
-// contextModels: a context is the channel its Done returns.
-func (d *Driver) contextModels(m *modelled) (bool, bool) {
-	if !strings.HasPrefix(m.name, "context.") {
-		if m.name == "(*testing.common).Context" || m.name == "(*testing.T).Context" {
-			m.finish(Model{"context", []Value{KNil{}}})
-			return true, false
-		}
-		return false, false
-	}
-	switch m.name {
-	case "context.Background", "context.TODO":
-		m.finish(Model{"context", []Value{KNil{}}})
-	case "context.WithoutCancel":
-		m.finish(Model{"context", []Value{KNil{}}})
-	case "context.WithValue":
-		m.finish(withValue(m.arg(0), m.arg(1), m.arg(2)))
-	case "context.WithCancel", "context.WithCancelCause":
-		d.operation(m.pos)
-		child, cancel := d.derive(m, m.arg(0), false)
-		m.finish(Tup{[]Value{child, cancel}})
-	case "context.WithTimeout", "context.WithDeadline", "context.WithTimeoutCause", "context.WithDeadlineCause":
-		d.operation(m.pos)
-		child, cancel := d.derive(m, m.arg(0), true)
-		m.finish(Tup{[]Value{child, cancel}})
-	case "context.Cause":
-		return true, d.contextErr(m.s, m.site, m.arg(0), m.pos, m.finish)
-	default:
-		return false, false
-	}
-	return true, false
-}
-
-// derive makes a context below another one.
-func (d *Driver) derive(m *modelled, parent Value, timed bool) (Value, Value) {
-	element := types.NewStruct(nil, nil)
-	done := d.newChannel(m.s, "done", "done "+m.key(), 0, element, m.pos).(Ref)
-	cell := d.fresh(m.s, "ended_"+done.object, "ended "+m.key())
-	place := "ended " + m.key()
-	messages := d.messages(place)
-	messages.join(d, m.s, KBool(false), types.Typ[types.Bool])
-	messages.join(d, m.s, KBool(true), types.Typ[types.Bool])
-	m.s.heap[cell] = &Object{kind: "cell", key: place, typ: types.Typ[types.Bool], multi: true}
-	m.s.escaped[cell] = true
-	d.kinds[cell], d.keys[cell] = "chan", place
-	d.put(&Code{op: opCellNew, name: cell, expr: &Expr{op: "bool"}})
-	var ancestors []Value
-	switch p := parent.(type) {
-	case Model:
-		if r, ok := p.args[0].(Ref); ok {
-			ancestors = append(ancestors, r)
-			if o := m.s.heap[r.object]; o != nil {
-				ancestors = append(ancestors, o.ancestors...)
-				timed = timed || o.timed
-			}
-		}
-	case Sym:
-		timed = true
-	}
-	copied := *m.s.heap[done.object]
-	copied.ancestors, copied.timed = ancestors, timed
-	m.s.heap[done.object] = &copied
-	return Model{"context", append([]Value{done}, valuesOf(parent)...)}, Model{"cancel", []Value{done, Ref{cell}}}
-}
-
-// withValue is a context with one more value: keys and values follow the channel.
-func withValue(parent, key, value Value) Value {
-	if model, ok := parent.(Model); ok {
-		return Model{"context", append(append([]Value(nil), model.args...), key, value)}
-	}
-	return parent
-}
-
-// valuesOf are the keys and values that a context below another one inherits.
-func valuesOf(parent Value) []Value {
-	if model, ok := parent.(Model); ok && len(model.args) > 0 {
-		return model.args[1:]
-	}
-	return nil
-}
-
-// contextValue looks a key up; the last one wins.
-func contextValue(model Model, key Value) (Value, bool) {
-	for i := len(model.args) - 2; i > 0; i -= 2 {
-		if unknownText(text(model.args[i])) || unknownText(text(key)) {
-			return nil, false
-		}
-		if equal(model.args[i], key) {
-			return model.args[i+1], true
-		}
-	}
-	return KNil{}, !unknownText(text(key))
-}
-
-// contextErr is nil as long as the context has not ended.
-func (d *Driver) contextErr(s *State, site ssa.Instruction, context Value, pos token.Pos, finish func(Value)) bool {
-	model, ok := context.(Model)
-	if !ok || len(model.args) == 0 {
-		finish(d.unknown(s, here(s.top()), site, nil))
-		return false
-	}
-	if isNil(model.args[0]) {
-		finish(KNil{})
-		return false
-	}
-	reg, isCall := site.(*ssa.Call)
-	if _, isRef := model.args[0].(Ref); !isRef || !isCall {
-		finish(d.unknown(s, here(s.top()), site, nil))
-		return false
-	}
-	var arms []*Code
-	for _, c := range d.doneCases(s, model.args[0], pos) {
-		c.next = d.fork(s, func(t *State) { t.top().regs[reg] = Ifc{types.Typ[types.String], KStr("context ended")} })
-		arms = append(arms, c)
-	}
-	otherwise := &Code{op: opDefault, pos: pos}
-	otherwise.next = d.fork(s, func(t *State) { t.top().regs[reg] = KNil{} })
-	// Nobody sends on a context's channel: to look at it changes nothing.
-	d.put(&Code{op: opSelect, arms: append(arms, otherwise), pos: pos, note: "look"})
-	return true
-}
-
 // callModel calls a function that is a model.
 func (d *Driver) callModel(s *State, site ssa.Instruction, model Model, args []Value, pos token.Pos, finish func(Value)) bool {
 	switch model.name {
@@ -259,9 +138,8 @@ func (d *Driver) callModel(s *State, site ssa.Instruction, model Model, args []V
 		return d.callOff(s, site, model, pos, finish)
 	case "cancel":
 		d.operation(pos)
-		d.cancel(model, pos)
 		finish(KNil{})
-		return false
+		return d.cancelWith(s, model, args, pos)
 	case "oncefunc":
 		finish(KNil{})
 		return d.once(&modelled{s: s, site: deferredSite, pos: pos, finish: finish}, model.args[0], model.args[1], nil)
@@ -271,16 +149,6 @@ func (d *Driver) callModel(s *State, site ssa.Instruction, model Model, args []V
 	d.assume(pos, "either", "a call that is not known is left out")
 	finish(KNil{})
 	return false
-}
-
-func (d *Driver) cancel(model Model, pos token.Pos) {
-	done, ok1 := model.args[0].(Ref)
-	cell, ok2 := model.args[1].(Ref)
-	if !ok1 || !ok2 {
-		d.assume(pos, "either", "the context cancelled here is not known")
-		return
-	}
-	d.put(&Code{op: opCloseOnce, on: variable(done.object), expr: variable(cell.object), pos: pos})
 }
 
 // modelMethod calls a method of a model.
@@ -308,7 +176,7 @@ func (d *Driver) modelMethod(s *State, site ssa.Instruction, call *ssa.CallCommo
 			return false
 		}
 	case "context.Err":
-		return d.contextErr(s, site, model, pos, finish)
+		return d.contextErr(s, site, model, false, pos, finish)
 	case "rlocker.Lock", "rlocker.Unlock":
 		d.operation(pos)
 		d.lockerOp(s, model, strings.ToLower(call.Method.Name()), pos)
@@ -329,6 +197,7 @@ func (d *Driver) errgroupModels(m *modelled) (bool, bool) {
 	switch strings.ReplaceAll(m.name, group+".", "") {
 	case "WithContext":
 		child, cancel := d.derive(m, m.arg(0), false)
+		d.keepCause(m, child)
 		t := m.fn.Signature.Results().At(0).Type().(*types.Pointer).Elem()
 		p := d.newObject(m.s, "group", m.key(), t, m.pos).(Ptr)
 		d.store(m.s, Ptr{p.object, "/1"}, cancel, m.pos)
@@ -412,41 +281,17 @@ func (d *Driver) errgroupDone(s *State, after After, result Value) bool {
 
 // runtimeModels: what ends goroutines and tests.
 func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
-	name := strings.TrimPrefix(m.name, "(*testing.common).")
-	if name != m.name {
-		switch name {
-		case "Fatal", "Fatalf", "FailNow", "Skip", "Skipf", "SkipNow":
-			m.finish(KNil{})
-			m.s.top().mode = "exit"
-			return true, false
-		case "Cleanup":
-			bottom := m.s.own(0)
-			bottom.defers = append([]Deferred{{fn: m.arg(1), pos: m.pos}}, bottom.defers...)
-			m.finish(KNil{})
-			return true, false
-		}
-		return false, false
-	}
 	switch m.name {
-	case "testing/synctest.Wait":
-		m.finish(KNil{})
-	case "(*testing.T).Run", "(*testing.B).Run", "testing/synctest.Test":
-		m.finish(d.unknown(m.s, here(m.s.top()), m.site, types.Typ[types.Bool]))
-		if clo, ok := m.args[len(m.args)-1].(Clo); ok && len(clo.fn.Blocks) > 0 {
-			context := d.context(m.s.top().context, clo.fn, fmt.Sprintf("subtest %d", m.pos))
-			args := []Value{m.arg(0)}
-			frame := d.frame(clo.fn, args, clo.bind, deferredSite, context)
-			frame.after = []After{{"subtest", nil, m.pos}}
-			frame.deferred = true
-			m.s.frames = append(m.s.frames, frame)
-			return true, false
-		}
-		d.assume(m.pos, "either", "the subtest is not known: it is left out")
-	case "(*testing.T).Parallel", "runtime.Gosched", "runtime.GC":
+	case "runtime.Gosched", "runtime.GC":
 		m.finish(KNil{})
 	case "runtime.Goexit":
 		m.s.top().mode = "exit"
 	case "os.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln", "(*log.Logger).Fatal", "(*log.Logger).Fatalf", "(*log.Logger).Fatalln":
+		if m.s.frames[0].fn.Name() == "TestMain" && m.s.root == "main" {
+			// What a test has left behind is looked at all the same.
+			d.put(&Code{op: opEnd, pos: m.pos})
+			return true, true
+		}
 		// The program ends, and with it every goroutine.
 		d.put(&Code{op: opPanic, note: "exit", pos: m.pos})
 		return true, true

@@ -285,3 +285,20 @@ func nearPos(instr ssa.Instruction) token.Pos {
 	}
 	return blockPos(instr.Block())
 }
+
+// mayPanic tells operations of the program that may panic.
+func mayPanic(c *Code) bool {
+	switch c.op {
+	case opPut, opClose, opAdd:
+		return c.pos != token.NoPos
+	case opSync:
+		return c.pos != token.NoPos && (c.note == "unlock" || c.note == "runlock" || c.note == "done")
+	case opSelect:
+		for _, arm := range c.arms {
+			if arm.op == opPut {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -13,15 +13,15 @@ import (
 // mostOrders is up to how many entries every order of a range over a map is followed.
 const mostOrders = 4
 
-func (d *Driver) mapUpdate(s *State, i *ssa.MapUpdate) {
-	of, key, value, pos := d.value(s, i.Map), d.value(s, i.Key), d.value(s, i.Value), i.Pos()
+// updateMap puts an entry into a map.
+func (d *Driver) updateMap(s *State, of, key, value Value, t types.Type, pos token.Pos) {
 	p, ok := of.(Ptr)
 	if !ok || s.heap[p.object] == nil || s.heap[p.object].kind != "map" {
 		if containsConcurrency(s, value) {
 			d.assume(pos, "either", "a channel or lock is put into a map that is not followed")
 		}
 		if aliasable(of) {
-			d.havoc(s, i.Map.Type())
+			d.havoc(s, t)
 		}
 		d.escape(s, value)
 		return

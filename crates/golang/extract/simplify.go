@@ -213,28 +213,32 @@ func (d *Driver) flatten(order []*Node) {
 		}
 		var arms []*Code
 		seen := map[*Node]bool{node: true}
-		collectArms(node.code, seen, &arms)
+		lossy := collectArms(node.code, seen, &arms)
 		if len(arms) == 0 {
 			node.code = &Code{op: opGoto, node: node, pos: node.code.pos}
 		} else {
-			node.code = &Code{op: opChoose, pos: node.code.pos, arms: arms}
+			node.code = &Code{op: opChoose, pos: node.code.pos, arms: arms, lossy: lossy, daemon: node.code.daemon}
 		}
 	}
 }
 
-func collectArms(c *Code, seen map[*Node]bool, arms *[]*Code) {
+// collectArms lists the arms of a choice and of the choices that follow it; it tells whether one of
+// them is there because data is not followed.
+func collectArms(c *Code, seen map[*Node]bool, arms *[]*Code) bool {
+	lossy := c.lossy
 	for _, arm := range c.arms {
 		switch {
 		case arm.op == opChoose:
-			collectArms(arm, seen, arms)
+			lossy = collectArms(arm, seen, arms) || lossy
 		case arm.op == opGoto && len(arm.subst) == 0 && seen[arm.node]:
 		case arm.op == opGoto && len(arm.subst) == 0 && arm.node.code != nil && arm.node.code.op == opChoose && len(*arms) < 64:
 			seen[arm.node] = true
-			collectArms(arm.node.code, seen, arms)
+			lossy = collectArms(arm.node.code, seen, arms) || lossy
 		default:
 			*arms = append(*arms, arm)
 		}
 	}
+	return lossy
 }
 
 // sameArms removes choices between arms that are alike.
@@ -401,7 +405,7 @@ func (s *signer) code(c *Code) {
 		case opGoto, opChoose, opIf, opEnd:
 			pos = 0
 		}
-		fmt.Fprintf(&s.out, "%s@%d %s%d%t ", c.op, pos, c.note, c.n, c.daemon)
+		fmt.Fprintf(&s.out, "%s@%d %s%d%t%t%t%t ", c.op, pos, c.note, c.n, c.daemon, c.lossy, c.held, c.recovered)
 		s.expr(c.on)
 		s.out.WriteByte(' ')
 		s.expr(c.expr)

@@ -27,10 +27,15 @@ type Object struct {
 	entries map[string]Value
 	keys    map[string]Value
 	blurred bool // not all entries are known
-	// Done channels of contexts: those of the ancestors, and whether time may close it.
-	ancestors []Value
-	timed     bool
-	memory    *remembered
+	// Done channels of contexts: those of the ancestors, whether time may end it, whether an ancestor
+	// that is not known may, the cells that say whether it has ended and whether by time, the object
+	// that keeps the cause, and the cause if time ends it.
+	ancestors      []Value
+	timed, foreign bool
+	ended, expired string
+	cause          string
+	late           Value
+	memory         *remembered
 	// Shared maps: the cell that keeps others out, and the cells of the entries by key.
 	guard string
 	cells map[string]string
@@ -85,6 +90,7 @@ type State struct {
 	known   *Facts
 	daemon  bool            // in a goroutine that the initialisation of a package has started
 	made    map[string]bool // the unknowns that have been made on the way here
+	holding string          // the shared map that is held for more than one step
 	forked  bool            // is this one of several ways since the last node?
 	begun   **Code          // where the code of this way begins
 }
@@ -254,6 +260,11 @@ func (o *Object) remember() *remembered {
 	}
 	for _, ancestor := range o.ancestors {
 		collectReferences(ancestor, &m.refs)
+	}
+	for _, other := range []string{o.ended, o.expired, o.cause} {
+		if other != "" {
+			m.refs = append(m.refs, other)
+		}
 	}
 	if o.guard != "" {
 		m.refs = append(m.refs, o.guard)

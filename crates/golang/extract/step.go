@@ -83,7 +83,7 @@ func (d *Driver) advance(s *State) bool {
 		}
 		d.store(s, address, v, i.Pos())
 	case *ssa.MapUpdate:
-		d.mapUpdate(s, i)
+		d.updateMap(s, d.value(s, i.Map), d.value(s, i.Key), d.value(s, i.Value), i.Map.Type(), i.Pos())
 	case *ssa.UnOp:
 		if i.Op == token.ARROW {
 			return d.receive(s, i)
@@ -135,7 +135,7 @@ func (d *Driver) oneOf(s *State, reg ssa.Value, of Slc) bool {
 			t.top().regs[reg] = Ptr{of.object, sub(of.path, of.low+n)}
 		}))
 	}
-	d.put(&Code{op: opChoose, pos: reg.Pos(), arms: arms})
+	d.put(&Code{op: opChoose, pos: reg.Pos(), arms: arms, lossy: true})
 	return true
 }
 
@@ -364,7 +364,7 @@ func (d *Driver) branch(s *State, i *ssa.If) bool {
 	})
 	then := d.fork(s, func(t *State) { t.learn(key, !negated); d.arm(t, block.Succs[0]) })
 	otherwise := d.fork(s, func(t *State) { t.learn(key, negated); d.arm(t, block.Succs[1]) })
-	d.put(&Code{op: opChoose, pos: pos, arms: []*Code{then, otherwise}})
+	d.put(&Code{op: opChoose, pos: pos, arms: []*Code{then, otherwise}, lossy: !fromOutside(key)})
 	return true
 }
 
@@ -557,15 +557,13 @@ func (d *Driver) unwind(s *State) bool {
 		f.mode = ""
 		return d.leave(s, KNil{})
 	}
-	for _, after := range f.after {
-		if after.what == "subtest" && mode == "exit" {
-			f.mode, f.after = "", nil
-			return d.leave(s, KNil{})
-		}
-	}
 	if len(f.after) > 0 && mode == "exit" {
 		after := f.after[len(f.after)-1]
 		f.after = f.after[:len(f.after)-1]
+		if after.what == "subtest" {
+			f.mode = ""
+			return d.leave(s, KNil{})
+		}
 		return d.afterwards(s, after, KNil{})
 	}
 	s.frames = s.frames[: len(s.frames)-1 : len(s.frames)-1]

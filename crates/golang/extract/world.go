@@ -217,6 +217,8 @@ func lockKind(t types.Type) string {
 			return "once"
 		case "Cond":
 			return "cond"
+		case "Map":
+			return "syncmap"
 		}
 	case "golang.org/x/sync/errgroup":
 		if named.Obj().Name() == "Group" {

@@ -1,0 +1,304 @@
+package main
+
+import (
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// A context is the channel that its Done returns, followed by the keys and values it holds. The
+// channel's object knows the channels of its ancestors, whether time may end it, and where its cause
+// is kept.
+
+// contextModels: functions of package context.
+func (d *Driver) contextModels(m *modelled) (bool, bool) {
+	if !strings.HasPrefix(m.name, "context.") {
+		return false, false
+	}
+	switch m.name {
+	case "context.Background", "context.TODO":
+		m.finish(Model{"context", []Value{KNil{}}})
+	case "context.WithoutCancel":
+		if parent, ok := m.arg(0).(Model); ok {
+			m.finish(Model{"context", append([]Value{KNil{}}, valuesOf(parent)...)})
+			break
+		}
+		return false, false
+	case "context.WithValue":
+		m.finish(withValue(m.arg(0), m.arg(1), m.arg(2)))
+	case "context.WithCancel", "context.WithCancelCause":
+		d.operation(m.pos)
+		child, cancel := d.derive(m, m.arg(0), false)
+		if m.name == "context.WithCancelCause" {
+			d.keepCause(m, child)
+		}
+		m.finish(Tup{[]Value{child, cancel}})
+	case "context.WithTimeout", "context.WithDeadline", "context.WithTimeoutCause", "context.WithDeadlineCause":
+		d.operation(m.pos)
+		child, cancel := d.derive(m, m.arg(0), true)
+		if strings.HasSuffix(m.name, "Cause") {
+			done := child.(Model).args[0].(Ref)
+			copied := *m.s.heap[done.object]
+			copied.late = m.arg(2)
+			m.s.heap[done.object] = &copied
+		}
+		m.finish(Tup{[]Value{child, cancel}})
+	case "context.Cause":
+		return true, d.contextErr(m.s, m.site, m.arg(0), true, m.pos, m.finish)
+	default:
+		return false, false
+	}
+	return true, false
+}
+
+// sentinel is an error variable of a package that is not read: it is set once.
+func (d *Driver) sentinel(path, name string) Value {
+	if path == "os" && strings.HasPrefix(name, "Err") && name != "ErrDeadlineExceeded" && name != "ErrProcessDone" && name != "ErrNoDeadline" {
+		path = "io/fs"
+	}
+	if path == "context" && name == "DeadlineExceeded" {
+		if t := d.world.typeOf("context", "deadlineExceededError"); t != nil {
+			return Ifc{t, Agg{}}
+		}
+	}
+	return Ifc{d.world.errorString(), KStr(path + "." + name)}
+}
+
+// derive makes a context below another one.
+func (d *Driver) derive(m *modelled, parent Value, timed bool) (Value, Value) {
+	done := d.newChannel(m.s, "done", "done "+m.key(), 0, types.NewStruct(nil, nil), m.pos).(Ref)
+	cell := d.flag(m.s, "ended_"+done.object, "ended "+m.key())
+	copied := *m.s.heap[done.object]
+	copied.ended = cell
+	if timed {
+		copied.expired = d.flag(m.s, "expired_"+done.object, "expired "+m.key())
+	}
+	switch p := parent.(type) {
+	case Model:
+		if len(p.args) == 0 {
+			break
+		}
+		if r, ok := p.args[0].(Ref); ok {
+			copied.ancestors = append(copied.ancestors, r)
+			if o := m.s.heap[r.object]; o != nil {
+				copied.ancestors = append(copied.ancestors, o.ancestors...)
+				copied.foreign = o.foreign
+			}
+		} else if !isNil(p.args[0]) {
+			copied.foreign = true
+		}
+	case Sym:
+		copied.foreign = true
+	case KNil:
+	default:
+		d.assume(m.pos, "either", "when the parent of this context ends is not followed")
+		copied.foreign = true
+	}
+	copied.timed = timed
+	m.s.heap[done.object] = &copied
+	return Model{"context", append([]Value{done}, valuesOf(parent)...)}, Model{"cancel", []Value{done, Ref{cell}}}
+}
+
+// flag is a cell that begins as false.
+func (d *Driver) flag(s *State, hint, place string) string {
+	cell := d.fresh(s, hint, place)
+	messages := d.messages(place)
+	messages.join(d, s, KBool(false), types.Typ[types.Bool])
+	messages.join(d, s, KBool(true), types.Typ[types.Bool])
+	s.heap[cell] = &Object{kind: "cell", key: place, typ: types.Typ[types.Bool], multi: true}
+	s.escaped[cell] = true
+	d.kinds[cell], d.keys[cell] = "chan", place
+	d.put(&Code{op: opCellNew, name: cell, expr: &Expr{op: "bool"}})
+	return cell
+}
+
+// keepCause makes room for the cause of a context's end.
+func (d *Driver) keepCause(m *modelled, context Value) {
+	done := context.(Model).args[0].(Ref)
+	place := d.newObject(m.s, "cause", "cause "+m.key(), errorType, token.NoPos).(Ptr)
+	copied := *m.s.heap[done.object]
+	copied.cause = place.object
+	m.s.heap[done.object] = &copied
+}
+
+// withValue is a context with one more value: keys and values follow the channel.
+func withValue(parent, key, value Value) Value {
+	if model, ok := parent.(Model); ok {
+		return Model{"context", append(append([]Value(nil), model.args...), key, value)}
+	}
+	return parent
+}
+
+// valuesOf are the keys and values that a context below another one inherits.
+func valuesOf(parent Value) []Value {
+	if model, ok := parent.(Model); ok && len(model.args) > 0 {
+		return model.args[1:]
+	}
+	return nil
+}
+
+// contextValue looks a key up; the last one wins.
+func contextValue(model Model, key Value) (Value, bool) {
+	for i := len(model.args) - 2; i > 0; i -= 2 {
+		if strings.Contains(text(model.args[i])+text(key), "«") {
+			return nil, false
+		}
+		if equal(model.args[i], key) {
+			return model.args[i+1], true
+		}
+	}
+	return KNil{}, !strings.Contains(text(key), "«")
+}
+
+// doneCase is one of the ways in which a context may have ended.
+type doneCase struct {
+	code    *Code
+	of      string // the channel of the context that has ended
+	expires bool   // by time
+}
+
+// doneCases are the cases of a select that together mean a context's Done.
+func (d *Driver) doneCases(s *State, channel Value, pos token.Pos) []doneCase {
+	var cases []doneCase
+	foreign := false
+	add := func(v Value) {
+		from := d.endOf(s, v)
+		if from.unknown || from.timer || from.object == nil {
+			foreign = true
+			return
+		}
+		cases = append(cases, doneCase{code: &Code{op: opGet, on: from.expr, pos: pos}, of: from.expr.name})
+		if from.object.timed {
+			cases = append(cases, doneCase{code: &Code{op: opTimeout, pos: pos}, of: from.expr.name, expires: true})
+		}
+		foreign = foreign || from.object.foreign
+	}
+	add(channel)
+	if r, ok := channel.(Ref); ok && s.heap[r.object] != nil {
+		for _, ancestor := range s.heap[r.object].ancestors {
+			add(ancestor)
+		}
+	}
+	if foreign {
+		cases = append(cases, doneCase{code: &Code{op: opTimeout, pos: pos}, expires: true})
+	}
+	return cases
+}
+
+// isDone tells channels that stand for the end of a context in several ways.
+func isDone(o *Object) bool {
+	return o != nil && (len(o.ancestors) > 0 || o.timed || o.foreign)
+}
+
+// expire ends a context by time: whoever notices it first does it for everybody.
+func (d *Driver) expire(s *State, c doneCase) {
+	o := s.heap[c.of]
+	if !c.expires || o == nil || o.ended == "" {
+		return
+	}
+	if o.expired != "" {
+		d.put(&Code{op: opCellWrite, on: variable(o.expired), expr: &Expr{op: "bool", n: 1}})
+	}
+	d.put(&Code{op: opCloseOnce, on: variable(c.of), expr: variable(o.ended)})
+}
+
+// reason is the error of a context that has ended, or its cause.
+func (d *Driver) reason(s *State, c doneCase, cause bool, key string, pos token.Pos) Value {
+	canceled, late := d.sentinel("context", "Canceled"), d.sentinel("context", "DeadlineExceeded")
+	o := s.heap[c.of]
+	if o == nil {
+		return d.unknown(s, key, nil, nil)
+	}
+	if cause && o.late != nil && !isNil(o.late) {
+		late = o.late
+	}
+	if c.expires {
+		return late
+	}
+	if cause && o.cause != "" {
+		place := s.heap[o.cause]
+		if place == nil {
+			return d.unknown(s, key, nil, nil)
+		}
+		d.note(s, o.cause, "", place.value, false)
+		return d.readCells(s, place.value, errorType, key, pos)
+	}
+	if o.expired != "" {
+		name := d.scalarName(s, "late", key)
+		d.kinds[name] = "bool"
+		d.put(&Code{op: opCellRead, name: name, on: variable(o.expired)})
+		return Tagged{id: name, conditions: []*Expr{variable(name)}, values: []tabled{{value: late, written: text(late)}, {value: canceled, written: text(canceled)}}}
+	}
+	return canceled
+}
+
+// contextErr is nil as long as the context has not ended.
+func (d *Driver) contextErr(s *State, site ssa.Instruction, context Value, cause bool, pos token.Pos, finish func(Value)) bool {
+	model, ok := context.(Model)
+	if !ok || len(model.args) == 0 {
+		finish(d.unknownFrom(s, here(s.top()), site, nil, fromOutside(text(context))))
+		return false
+	}
+	if isNil(model.args[0]) {
+		finish(KNil{})
+		return false
+	}
+	reg, isCall := site.(*ssa.Call)
+	if _, isRef := model.args[0].(Ref); !isRef || !isCall {
+		finish(d.unknown(s, here(s.top()), site, nil))
+		return false
+	}
+	var arms []*Code
+	key := here(s.top()) + "reason " + reg.Name()
+	for _, c := range d.doneCases(s, model.args[0], pos) {
+		c.code.next = d.fork(s, func(t *State) {
+			d.expire(t, c)
+			t.top().regs[reg] = d.reason(t, c, cause, key, pos)
+		})
+		arms = append(arms, c.code)
+	}
+	otherwise := &Code{op: opDefault, pos: pos}
+	otherwise.next = d.fork(s, func(t *State) { t.top().regs[reg] = KNil{} })
+	// Nobody sends on a context's channel: to look at it changes nothing.
+	d.put(&Code{op: opSelect, arms: append(arms, otherwise), pos: pos, note: "look"})
+	return true
+}
+
+// cancelWith is the function that WithCancel or WithCancelCause returns.
+func (d *Driver) cancelWith(s *State, model Model, args []Value, pos token.Pos) bool {
+	done, ok := model.args[0].(Ref)
+	var o *Object
+	if ok {
+		o = s.heap[done.object]
+	}
+	if o == nil || o.cause == "" || len(args) == 0 {
+		d.cancel(model, pos)
+		return false
+	}
+	cause := args[0]
+	if isNil(cause) {
+		cause = d.sentinel("context", "Canceled")
+	}
+	name := d.scalarName(s, "before", here(s.top())+"cancel "+done.object)
+	d.kinds[name] = "bool"
+	d.put(&Code{op: opCellRead, name: name, on: variable(o.ended)})
+	again := d.fork(s, func(*State) {})
+	first := d.fork(s, func(t *State) {
+		d.store(t, Ptr{o.cause, ""}, cause, pos)
+		d.cancel(model, pos)
+	})
+	d.put(&Code{op: opIf, on: variable(name), pos: pos, arms: []*Code{again, first}})
+	return true
+}
+
+func (d *Driver) cancel(model Model, pos token.Pos) {
+	done, ok1 := model.args[0].(Ref)
+	cell, ok2 := model.args[1].(Ref)
+	if !ok1 || !ok2 {
+		d.assume(pos, "either", "the context cancelled here is not known")
+		return
+	}
+	d.put(&Code{op: opCloseOnce, on: variable(done.object), expr: variable(cell.object), pos: pos})
+}
