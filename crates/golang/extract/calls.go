@@ -222,7 +222,7 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos 
 	if results.Len() == 1 {
 		t = results.At(0).Type()
 	}
-	if v, ok := d.formats(s, target); ok {
+	if v, ok := d.formats(s, target); ok && strings.HasPrefix(target.fn.Name(), "Sprint") {
 		finish(v)
 		return false
 	}
@@ -293,6 +293,14 @@ func (d *Driver) callBack(s *State, target Target, found []callback, pos token.P
 			continue
 		}
 		args := []Value{one.receiver}
+		if known, ok := d.formats(s, target); ok && one.fn.Name() == "Write" && one.fn.Signature.Params().Len() == 1 {
+			bytes, _ := one.fn.Signature.Params().At(0).Type().Underlying().(*types.Slice)
+			if site, isCall := s.top().block.Instrs[max(0, s.top().pc-1)].(*ssa.Call); isCall && bytes != nil {
+				args = append(args, d.textAsSlice(s, site, string(known.(KStr)), bytes))
+				calls = append(calls, Deferred{fn: Clo{fn: one.fn}, args: args, pos: pos})
+				continue
+			}
+		}
 		for k := range one.fn.Signature.Params().Len() {
 			args = append(args, d.unknown(s, here(s.top())+"callback", one.fn, one.fn.Signature.Params().At(k).Type()))
 		}

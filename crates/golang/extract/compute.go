@@ -270,7 +270,8 @@ func (d *Driver) load(s *State, address Value, t types.Type, site ssa.Value) Val
 	if s.escaped[p.object] {
 		d.note(s, p.object, p.path, v, false)
 	}
-	read := d.readCells(s, v, t, here(s.top())+fmt.Sprintf("%p", site), site.Pos())
+	key := here(s.top()) + fmt.Sprintf("%p", site)
+	read := d.mended(s, p.object, p.path, d.readCells(s, v, t, key, site.Pos()), t, key)
 	return d.copied(s, read, t, site.Pos())
 }
 
@@ -355,6 +356,7 @@ func (d *Driver) storeAt(s *State, object, path string, old, v Value, pos token.
 		return
 	case Ref:
 		if o := s.heap[before.object]; o != nil && o.kind == "cell" {
+			d.tear(s, object, path)
 			d.writeCell(s, before.object, v, pos)
 			return
 		}
@@ -389,6 +391,7 @@ func (d *Driver) storeAt(s *State, object, path string, old, v Value, pos token.
 		}
 		return
 	}
+	d.tear(s, object, path)
 	if s.escaped[object] && !equal(old, v) {
 		d.note(s, object, path, nil, true)
 		d.escape(s, v)

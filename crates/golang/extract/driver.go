@@ -101,6 +101,8 @@ type Facts struct {
 	stopped  map[string]bool             // tickers that are stopped somewhere
 	closed   map[string]bool             // messages of channels that are closed somewhere
 	many     map[string]bool             // roots that are started more than once
+	doubled  map[string]bool             // types of objects that receivers know by copies
+	torn     map[string]bool             // of these types: parts that are written afterwards
 }
 
 func newFacts() *Facts {
@@ -109,6 +111,7 @@ func newFacts() *Facts {
 		names: map[string]string{}, taken: map[string]int{}, contexts: map[string]int{},
 		globals: map[string]bool{}, mapKeys: map[string]map[string]Value{}, access: map[string]*Access{},
 		stopped: map[string]bool{}, closed: map[string]bool{}, many: map[string]bool{},
+		doubled: map[string]bool{}, torn: map[string]bool{},
 	}
 }
 

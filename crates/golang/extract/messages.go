@@ -502,7 +502,7 @@ func (d *Driver) decodeShape(s *State, shape Value, name, key, path string, t ty
 		}
 		object := fmt.Sprintf("msg_%s%s", name, strings.ReplaceAll(path, "/", "_"))
 		content := d.decodeShape(s, sh.content, name, key, path+"/b", sh.typ)
-		content = d.cellsOfMessage(content)
+		d.double(sh.typ)
 		s.heap[object] = &Object{kind: "memory", typ: sh.typ, value: content, multi: true}
 		s.escaped[object] = true
 		return Ptr{object, sh.path}
@@ -524,9 +524,6 @@ func (d *Driver) decodeShape(s *State, shape Value, name, key, path string, t ty
 	}
 	return rebuild(shape, out)
 }
-
-// cellsOfMessage: plain data behind a pointer that was sent may be changed by the sender.
-func (d *Driver) cellsOfMessage(v Value) Value { return v }
 
 func chanElement(t types.Type) types.Type {
 	if t == nil {

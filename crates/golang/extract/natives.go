@@ -238,6 +238,14 @@ func (d *Driver) formats(s *State, target Target) (Value, bool) {
 		format, slice = string(text), target.args[1]
 	case "fmt.Sprint", "fmt.Sprintln":
 		slice = target.args[0]
+	case "fmt.Fprintf":
+		text, ok := target.args[1].(KStr)
+		if !ok {
+			return nil, false
+		}
+		format, slice = string(text), target.args[2]
+	case "fmt.Fprint", "fmt.Fprintln":
+		slice = target.args[1]
 	default:
 		return nil, false
 	}
@@ -255,9 +263,9 @@ func (d *Driver) formats(s *State, target Target) (Value, bool) {
 	}
 	out := ""
 	switch name {
-	case "fmt.Sprint":
+	case "fmt.Sprint", "fmt.Fprint":
 		out = fmt.Sprint(in...)
-	case "fmt.Sprintln":
+	case "fmt.Sprintln", "fmt.Fprintln":
 		out = fmt.Sprintln(in...)
 	case "fmt.Errorf":
 		out = fmt.Sprintf(strings.ReplaceAll(format, "%w", "%v"), in...)

@@ -65,6 +65,54 @@ func (d *Driver) note(s *State, object, path string, v Value, writes bool) {
 	}
 }
 
+// double notes that a receiver knows an object by a copy of its own: what is written to either is
+// not seen in the other.
+func (d *Driver) double(t types.Type) {
+	if t == nil {
+		return
+	}
+	if name := typeName(t); !d.facts.doubled[name] {
+		d.facts.doubled[name] = true
+		d.changed = true
+	}
+}
+
+// tear notes that a part of an object which others know by copies is written.
+func (d *Driver) tear(s *State, object, path string) {
+	o := s.heap[object]
+	if o == nil || o.typ == nil || !s.escaped[object] || !d.facts.doubled[typeName(o.typ)] {
+		return
+	}
+	place := typeName(o.typ) + path
+	if !d.facts.torn[place] {
+		d.facts.torn[place] = true
+		d.changed = true
+	}
+}
+
+// mended is what is read from an object: parts that may have been written to a copy are not known.
+func (d *Driver) mended(s *State, object, path string, v Value, t types.Type, key string) Value {
+	o := s.heap[object]
+	if o == nil || o.typ == nil || !s.escaped[object] || !d.facts.doubled[typeName(o.typ)] {
+		return v
+	}
+	return d.mend(s, typeName(o.typ)+path, v, t, key)
+}
+
+func (d *Driver) mend(s *State, place string, v Value, t types.Type, key string) Value {
+	if agg, ok := v.(Agg); ok {
+		elems := make([]Value, len(agg.elems))
+		for i, e := range agg.elems {
+			elems[i] = d.mend(s, sub(place, i), e, partType(t, i), fmt.Sprintf("%s.%d", key, i))
+		}
+		return Agg{elems}
+	}
+	if d.facts.torn[place] && !isLock(s, v) {
+		return d.unknown(s, key+" torn", nil, t)
+	}
+	return v
+}
+
 // cells replaces the parts that goroutines share and change.
 func (d *Driver) cells(s *State, object, path string, v Value, t types.Type, marked bool) Value {
 	if agg, ok := v.(Agg); ok {
