@@ -273,7 +273,7 @@ fn on_program(source: &str, formula: &str) -> bool {
     let budget = Budget { reduction: Reduction::Never, ..Budget::default() };
     let model = Model::explore(&program, &budget);
     let formula = Formula::parse(formula).expect("a formula");
-    check_formula(&model, &formula, &InText(source)).holds.expect("an answer")
+    check_formula(&model, &formula, &InText(source)).holds().expect("an answer")
 }
 
 #[test]
