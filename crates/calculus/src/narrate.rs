@@ -202,9 +202,7 @@ impl Machine {
                     cases.extend(pc.into_iter().flat_map(|pc| self.case_spans(pc)));
                     (pc.map_or(Span::NONE, |pc| self.code().origins[pc].span), None)
                 }
-                Status::Panicked(cause, pc) => {
-                    (self.code().origins[*pc].span, Some(cause.clone()))
-                }
+                Status::Panicked(cause, pc) => (self.code().origins[*pc].span, Some(cause.clone())),
                 Status::Spinning(pc) | Status::Runaway(_, pc) => {
                     spins = true;
                     (self.code().origins[*pc].span, None)

@@ -101,12 +101,9 @@ impl Baseline {
 
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Baseline, Error> {
-        let text = std::fs::read_to_string(path).map_err(|source| Error::ReadBaseline {
-            path: path.to_owned(),
-            source,
-        })?;
-        Baseline::parse(&text)
-            .map_err(|what| Error::WrongBaseline { path: path.to_owned(), what })
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| Error::ReadBaseline { path: path.to_owned(), source })?;
+        Baseline::parse(&text).map_err(|what| Error::WrongBaseline { path: path.to_owned(), what })
     }
 
     fn parse(text: &str) -> Result<Baseline, String> {
@@ -120,10 +117,8 @@ impl Baseline {
 
     /// Writes a file, in an order that depends on nothing but its content.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        std::fs::write(path, self.text()).map_err(|source| Error::WriteBaseline {
-            path: path.to_owned(),
-            source,
-        })
+        std::fs::write(path, self.text())
+            .map_err(|source| Error::WriteBaseline { path: path.to_owned(), source })
     }
 
     fn text(&self) -> String {

@@ -26,7 +26,7 @@ impl fmt::Display for SourcePlace {
 
 /// One broken rule at some places.
 #[derive(Clone, Debug)]
-pub struct Observation<Kind, Detail> {
+pub struct BrokenRule<Kind, Detail> {
     /// Where it was observed: a number for each test or entry.
     pub scope: usize,
     /// What kind of fault it suggests. The smallest kind of a fault's observations is its own.
@@ -41,7 +41,7 @@ pub struct Observation<Kind, Detail> {
 
 /// A fault with everything that was observed of it.
 #[derive(Clone, Debug)]
-pub struct Fault<Kind, Detail> {
+pub struct SourceFault<Kind, Detail> {
     /// What kind it is.
     pub kind: Kind,
     /// The places that are wrong, the most important one first.
@@ -49,13 +49,13 @@ pub struct Fault<Kind, Detail> {
     /// The rules that it breaks, each once, that of its kind first.
     pub rules: Vec<String>,
     /// The observations, those of its kind first.
-    pub observations: Vec<Observation<Kind, Detail>>,
+    pub observations: Vec<BrokenRule<Kind, Detail>>,
 }
 
 /// Groups observations to faults, in the order in which the faults were first observed.
 pub fn group_faults<Kind: Copy + Ord, Detail>(
-    observations: Vec<Observation<Kind, Detail>>,
-) -> Vec<Fault<Kind, Detail>> {
+    observations: Vec<BrokenRule<Kind, Detail>>,
+) -> Vec<SourceFault<Kind, Detail>> {
     let mut groups: Vec<Group<Kind, Detail>> = Vec::new();
     for observation in observations {
         let lines = lines(&observation.places);
@@ -97,11 +97,11 @@ fn lines(places: &[SourcePlace]) -> BTreeSet<(String, u32)> {
 struct Group<Kind, Detail> {
     scope: usize,
     lines: BTreeSet<(String, u32)>,
-    observations: Vec<Observation<Kind, Detail>>,
+    observations: Vec<BrokenRule<Kind, Detail>>,
 }
 
 impl<Kind: Copy + Ord, Detail> Group<Kind, Detail> {
-    fn fault(mut self) -> Option<Fault<Kind, Detail>> {
+    fn fault(mut self) -> Option<SourceFault<Kind, Detail>> {
         self.observations.sort_by_key(|observation| observation.kind);
         let kind = self.observations.first()?.kind;
         let mut places: Vec<SourcePlace> = Vec::new();
@@ -116,7 +116,7 @@ impl<Kind: Copy + Ord, Detail> Group<Kind, Detail> {
                 rules.push(observation.rule.clone());
             }
         }
-        Some(Fault { kind, places, rules, observations: self.observations })
+        Some(SourceFault { kind, places, rules, observations: self.observations })
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
 
     /// `scope rule line,line` for each observation; the faults as `rules at lines`.
     fn check(observed: &[(usize, &str, &[u32])], expected: &[&str]) {
-        let observations = observed.iter().map(|(scope, rule, lines)| Observation {
+        let observations = observed.iter().map(|(scope, rule, lines)| BrokenRule {
             scope: *scope,
             kind: rule.len(),
             rule: (*rule).to_owned(),

@@ -293,7 +293,8 @@ func last() { //strait:ignore all a demo
 
     #[test]
     fn anything_can_be_read() {
-        for text in ["", "func", "func (", "func (s", "\"", "'\\", "`", "/*", "}}}{", "func f() {"] {
+        for text in ["", "func", "func (", "func (s", "\"", "'\\", "`", "/*", "}}}{", "func f() {"]
+        {
             GoSource::parse(text);
         }
     }

@@ -22,7 +22,7 @@ mod text;
 pub use baseline::{Baseline, BaselineKey, BaselinePlace};
 pub use directory::{FINDINGS, attach, read};
 pub use error::Error;
-pub use fault::{Fault, Observation, SourcePlace, group_faults};
+pub use fault::{BrokenRule, SourceFault, SourcePlace, group_faults};
 pub use go_source::{Directive, GoFunction, GoSource};
 pub use group::{fault, normalise};
 pub use harvest::{Harvest, Resumed};

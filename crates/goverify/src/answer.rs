@@ -153,7 +153,8 @@ impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::TooLarge { violated } => {
-                formatter.write_str("the entry is too large, so the model holds only a part of it; ")?;
+                formatter
+                    .write_str("the entry is too large, so the model holds only a part of it; ")?;
                 let seen = if *violated { "a violation" } else { "no violation" };
                 write!(formatter, "{seen} was found there")
             }

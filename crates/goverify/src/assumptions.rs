@@ -50,11 +50,7 @@ impl Sensitivity {
     /// Properties forbid executions: more of them do not make a proof wrong.
     pub(crate) fn of_property(property: Property, verdict: &Verdict) -> Sensitivity {
         let waits = property == Property::EventualReception || verdict.is_about_waiting();
-        Sensitivity {
-            proof_to_more: false,
-            violation_to_less: false,
-            violation_to_left_out: waits,
-        }
+        Sensitivity { proof_to_more: false, violation_to_less: false, violation_to_left_out: waits }
     }
 
     /// A formula may ask that something is possible.

@@ -18,7 +18,7 @@ use crate::question::{NamedFormula, Question};
 
 /// How much work one entry may take.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits<'a> {
+pub struct EntryBudget<'a> {
     /// States.
     pub states: u64,
     /// Bytes.
@@ -33,7 +33,7 @@ pub struct Limits<'a> {
     pub progress: Option<&'a AtomicU64>,
 }
 
-impl<'a> Limits<'a> {
+impl<'a> EntryBudget<'a> {
     /// The budget of an entry that begins now.
     fn begin(&self) -> Budget<'a> {
         Budget {
@@ -48,7 +48,7 @@ impl<'a> Limits<'a> {
 }
 
 /// Answers a question about an entry.
-pub fn check(entry: &Entry, question: &Question, limits: &Limits<'_>) -> Checked {
+pub fn check(entry: &Entry, question: &Question, limits: &EntryBudget<'_>) -> Checked {
     let places = GoPlaces::of(entry);
     let started = Instant::now();
     let budget = limits.begin();
@@ -97,7 +97,7 @@ fn conclusion(
 pub fn check_model(
     program: &Program,
     question: &Question,
-    limits: &Limits<'_>,
+    limits: &EntryBudget<'_>,
     places: Box<dyn Locate>,
 ) -> Checked {
     let started = Instant::now();

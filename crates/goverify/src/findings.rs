@@ -4,7 +4,7 @@
 use std::fmt;
 
 use strait_findings::{
-    Baseline, BaselineKey, Directive, Fault, Observation, SourcePlace, group_faults,
+    Baseline, BaselineKey, BrokenRule, Directive, SourceFault, SourcePlace, group_faults,
 };
 use strait_verify::{Culprit, Verdict, Violation, Why};
 
@@ -104,7 +104,7 @@ pub enum FindingStatus {
 
 /// A bug.
 #[derive(Clone, Debug)]
-pub struct Finding {
+pub struct GoFinding {
     /// What it is.
     pub kind: FindingKind,
     /// The properties and formulas that it breaks, the one that describes it best first.
@@ -127,7 +127,7 @@ pub struct Finding {
     pub key: BaselineKey,
 }
 
-impl Finding {
+impl GoFinding {
     /// Does it count?
     pub fn is_new(&self) -> bool {
         self.status == FindingStatus::New
@@ -152,7 +152,7 @@ pub fn findings(
     checked: &[Checked],
     files: &SourceFiles,
     baseline: Option<&mut Baseline>,
-) -> Vec<Finding> {
+) -> Vec<GoFinding> {
     let mut observations = Vec::new();
     for (number, entry) in checked.iter().enumerate() {
         for (position, answer) in entry.answers.iter().enumerate() {
@@ -162,7 +162,7 @@ pub fn findings(
         }
     }
     let faults = group_faults(observations);
-    let mut findings: Vec<Finding> =
+    let mut findings: Vec<GoFinding> =
         faults.into_iter().filter_map(|fault| finding(fault, checked, files)).collect();
     if let Some(baseline) = baseline {
         for finding in findings.iter_mut().filter(|finding| finding.is_new()) {
@@ -180,7 +180,7 @@ fn observe(
     entry: &Checked,
     (number, position): (usize, usize),
     answer: &Answer,
-    observations: &mut Vec<Observation<FindingKind, Seen>>,
+    observations: &mut Vec<BrokenRule<FindingKind, Seen>>,
 ) {
     let Why::Violated(violation) = answer.verdict.why else { return };
     let verdict = &answer.verdict;
@@ -188,7 +188,7 @@ fn observe(
         let places = places(entry, verdict, &culprits);
         let detail = Seen { entry: number, answer: position, culprits, traced };
         let (kind, rule) = (FindingKind::of(violation), answer.asked.name().to_owned());
-        observations.push(Observation { scope: number, kind, rule, places, detail });
+        observations.push(BrokenRule { scope: number, kind, rule, places, detail });
     };
     if verdict.culprits.is_empty() {
         return add(vec![], true);
@@ -223,10 +223,10 @@ fn places(entry: &Checked, verdict: &Verdict, culprits: &[Culprit]) -> Vec<Sourc
 }
 
 fn finding(
-    fault: Fault<FindingKind, Seen>,
+    fault: SourceFault<FindingKind, Seen>,
     checked: &[Checked],
     files: &SourceFiles,
-) -> Option<Finding> {
+) -> Option<GoFinding> {
     // The trace leads to the first culprit of a verdict only.
     let best = fault.observations.iter().find(|one| one.kind == fault.kind && one.detail.traced);
     let best = &best.or(fault.observations.first())?.detail;
@@ -245,7 +245,7 @@ fn finding(
         Some(FindingStatus::Suppressed { place, reason })
     });
     let kept = fault.places.iter().map(|place| files.baseline_place(place)).collect();
-    Some(Finding {
+    Some(GoFinding {
         kind: fault.kind,
         entries,
         shown: (best.entry, best.answer),

@@ -15,11 +15,11 @@ mod summary;
 
 pub use answer::{Answer, Asked, Checked, Conclusion, Confirmation, NotRun, Reason, ReasonKind};
 pub use assumptions::{Rests, told};
-pub use check::{Limits, check, check_model};
+pub use check::{EntryBudget, check, check_model};
 pub use confirm::{Confirm, Effort};
 pub use entry_name::normalised_entry;
 pub use error::Error;
-pub use findings::{Finding, FindingKind, FindingStatus, findings};
+pub use findings::{FindingKind, FindingStatus, GoFinding, findings};
 pub use loops::LoopReason;
 pub use places::{GoPlaces, Locate, module_relative};
 pub use question::{NamedFormula, Question};

@@ -37,9 +37,8 @@ pub enum LoopReason {
 
 impl fmt::Display for LoopReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = |one: &LoopInfo| {
-            format!("{}:{}: {}", one.position.file, one.position.line, one.why)
-        };
+        let place =
+            |one: &LoopInfo| format!("{}:{}: {}", one.position.file, one.position.line, one.why);
         match self {
             LoopReason::TooManyStates(endless) => write!(
                 formatter,

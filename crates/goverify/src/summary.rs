@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::answer::{Checked, Conclusion, Reason, ReasonKind};
 use crate::error::Error;
-use crate::findings::Finding;
+use crate::findings::GoFinding;
 
 /// What makes a build fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub struct Summary {
 
 impl Summary {
     /// Counts.
-    pub fn of(checked: &[Checked], findings: &[Finding]) -> Summary {
+    pub fn of(checked: &[Checked], findings: &[GoFinding]) -> Summary {
         let mut summary = Summary::default();
         for entry in checked {
             let reasons: Vec<&Reason> =

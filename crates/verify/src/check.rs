@@ -105,9 +105,10 @@ impl<'a> Subject<'a> {
     /// The answer when nothing wrong was found.
     pub(crate) fn nothing_found(&self) -> Verdict {
         if let Some(bound) = self.model.bound() {
-            let infinite = self.unfenced.first().map(|first| {
-                format!("{}{}", first.what, tell::at(self.places, first.span))
-            });
+            let infinite = self
+                .unfenced
+                .first()
+                .map(|first| format!("{}{}", first.what, tell::at(self.places, first.span)));
             return Verdict::unknown(Unknown::StatesLeft { bound, infinite });
         }
         match &self.recovered {

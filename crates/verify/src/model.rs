@@ -8,7 +8,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
 
-use strait_calculus::{Action, ActionKind, Holding, Machine, ObjectId, ProcId, Program, Recording, State};
+use strait_calculus::{
+    Action, ActionKind, Holding, Machine, ObjectId, ProcId, Program, Recording, State,
+};
 use strait_explore::{Coverage, Limit, Nature, Space, StateOptions, Visit, space};
 
 use crate::components::{Arrows, Components, components};

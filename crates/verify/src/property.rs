@@ -65,10 +65,7 @@ impl Property {
     /// Is it checked when no property is named? The others are facts about a program, or are broken
     /// on purpose by common idioms.
     pub fn is_default(self) -> bool {
-        !matches!(
-            self,
-            Property::EventualReception | Property::NoTerminal | Property::NoCycle
-        )
+        !matches!(self, Property::EventualReception | Property::NoTerminal | Property::NoCycle)
     }
 
     /// Can its failure be a fault of the program? That a program ends, or that it goes on forever,

@@ -125,8 +125,7 @@ fn action(step: &Step, kind: ActionKind, places: &dyn Places, names: &Names) -> 
 
 /// What a process waits for.
 pub(crate) fn waits(machine: &Machine, waiting: &Waiting, places: &dyn Places) -> Doing {
-    let channel =
-        |want: &Want| want.object.map(|object| places.name(&machine.object_name(object)));
+    let channel = |want: &Want| want.object.map(|object| places.name(&machine.object_name(object)));
     let name = |want: &Want| channel(want).unwrap_or_else(|| "nil".into());
     if waiting.select && !waiting.wants.is_empty() {
         let mut cases: Vec<SelectCase> = Vec::new();

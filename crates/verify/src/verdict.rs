@@ -113,7 +113,9 @@ impl fmt::Display for Unknown {
             Unknown::StatesLeft { bound, infinite } => {
                 write!(formatter, "no violation was found, but the search ended {bound}")?;
                 match infinite {
-                    Some(what) => write!(formatter, "; there may be infinitely many states: {what}"),
+                    Some(what) => {
+                        write!(formatter, "; there may be infinitely many states: {what}")
+                    }
                     None => Ok(()),
                 }
             }

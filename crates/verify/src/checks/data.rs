@@ -12,8 +12,8 @@ use strait_calculus::{ActionKind, ProcId, Span, Waiting};
 use strait_explore::Limit;
 
 use crate::model::Model;
-use crate::tell;
 use crate::places::Places;
+use crate::tell;
 use crate::verdict::Culprit;
 
 /// Does some process depend on how data decides?

@@ -80,8 +80,7 @@ fn first(subject: &Subject<'_>, wanted: Misused) -> Option<Verdict> {
             }
             nearest.get_or_insert(state);
             let doing = Doing::Panics(panic.cause.clone());
-            let same =
-                |one: &Culprit| one.span.start == panic.span.start && one.doing == doing;
+            let same = |one: &Culprit| one.span.start == panic.span.start && one.doing == doing;
             if !culprits.iter().any(same) {
                 culprits.push(culprit(subject, state, &panic));
             }

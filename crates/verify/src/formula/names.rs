@@ -116,7 +116,8 @@ mod tests {
 
     #[test]
     fn names_of_a_formula_are_found_everywhere() {
-        let text = "nu X. [send(a)*.(close(b) + recv(main.1, a))]X && (<!lock(m)>true => [put(c)]X)";
+        let text =
+            "nu X. [send(a)*.(close(b) + recv(main.1, a))]X && (<!lock(m)>true => [put(c)]X)";
         let formula = Formula::parse(text).expect("a formula");
         assert_eq!(formula.names(), ["a", "b", "main.1", "m", "c"]);
     }

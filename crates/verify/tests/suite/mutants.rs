@@ -40,8 +40,7 @@ fn verdicts_agree_with_labels() {
             }
             let text = print(&program);
             let live = holds(Property::Live) == Some(true);
-            let alive =
-                [Property::NoDeadlock, Property::NoLeak].map(holds) == [Some(true); 2];
+            let alive = [Property::NoDeadlock, Property::NoLeak].map(holds) == [Some(true); 2];
             let safe = holds(Property::ChannelSafe) == Some(true);
             match verdict {
                 Verdict::Terminates => assert!(live && alive && safe, "{text}"),
