@@ -47,7 +47,7 @@ fn print_finding(ui: &Ui, told: &Told<'_>, finding: &GoFinding) -> anyhow::Resul
     ui.line("")?;
     let breaks = finding.properties.join(", ");
     let heading = format!("{}: {} (breaks {breaks})", entry.entry, finding.kind);
-    ui.line(ui.paint(Paint::Bold, heading))?;
+    bold(ui, &heading)?;
     wrapped(ui, "  ", &finding.message)?;
     let others: Vec<&str> = finding
         .entries
@@ -178,9 +178,7 @@ fn unknowns(ui: &Ui, entry: &Checked) -> anyhow::Result<()> {
     for (why, names) in told {
         ui.line("")?;
         let heading = format!("{}: unknown: {}", entry.entry, names.join(", "));
-        for line in wrap(&heading, ui.width()) {
-            ui.line(ui.paint(Paint::Bold, line))?;
-        }
+        bold(ui, &heading)?;
         wrapped(ui, "  ", &why)?;
     }
     Ok(())
@@ -190,6 +188,11 @@ fn unknowns(ui: &Ui, entry: &Checked) -> anyhow::Result<()> {
 pub fn states(entry: &Checked) -> String {
     let bound = if entry.coverage == Coverage::Exhaustive { "" } else { " bounded" };
     format!("{}{bound}", grouped(entry.states))
+}
+
+/// Prints a heading within the width.
+fn bold(ui: &Ui, text: &str) -> anyhow::Result<()> {
+    wrap(text, ui.width()).into_iter().try_for_each(|line| ui.line(ui.paint(Paint::Bold, line)))
 }
 
 /// Prints a text within the width, each line with this indentation.

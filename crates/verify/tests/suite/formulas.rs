@@ -277,6 +277,23 @@ fn on_program(source: &str, formula: &str) -> bool {
 }
 
 #[test]
+fn repeated_repetition_is_repetition() {
+    for (one, other) in [
+        ("[send(c)**]true", "[send(c)*]true"),
+        ("[(send(c)*)*]true", "[send(c)*]true"),
+        ("<send(c)++>true", "<send(c)+>true"),
+        ("<(send(c)+)*>true", "<send(c)*>true"),
+        ("<(send(c)*)+>true", "<send(c)*>true"),
+    ] {
+        let [one, other] = [one, other].map(|text| Formula::parse(text).expect("a formula"));
+        assert_eq!(one, other);
+    }
+    // Nested repetitions do not double the formula at each level.
+    let nested = format!("<{}close(c){}>true", "(".repeat(40), ".send(c))+".repeat(40));
+    assert!(!on_program("main { chan c: int; close c }", &nested));
+}
+
+#[test]
 fn formulas_speak_about_programs() {
     let source = "main {
         chan c: int[1]
