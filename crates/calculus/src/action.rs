@@ -1,5 +1,9 @@
 //! The steps of a program that a search chooses between, and which of them commute.
 
+use std::fmt;
+
+use smol_str::SmolStr;
+
 use crate::index::{ObjectId, ProcId};
 
 /// One visible step. In a given state it decides the next state.
@@ -98,6 +102,37 @@ impl Fault {
             Fault::RUnlockOfUnlocked => "runlock of unlocked rwmutex",
             Fault::NegativeCounter => "negative waitgroup counter",
         }
+    }
+}
+
+/// Why a process has panicked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum PanicCause {
+    /// An operation that its object does not allow.
+    Fault(Fault),
+    /// `close` of `nil`.
+    CloseOfNil,
+    /// `abandon` of `nil`.
+    AbandonOfNil,
+    /// A `panic` statement with its message.
+    Statement(SmolStr),
+}
+
+impl PanicCause {
+    /// Is it a `panic` statement?
+    pub fn is_deliberate(&self) -> bool {
+        matches!(self, PanicCause::Statement(_))
+    }
+}
+
+impl fmt::Display for PanicCause {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            PanicCause::Fault(fault) => fault.message(),
+            PanicCause::CloseOfNil => "close of nil channel",
+            PanicCause::AbandonOfNil => "abandon of nil channel",
+            PanicCause::Statement(message) => message,
+        })
     }
 }
 

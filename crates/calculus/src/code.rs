@@ -47,6 +47,8 @@ pub struct Origin {
 /// A function as the machine needs it.
 #[derive(Debug)]
 pub struct FunctionCode {
+    /// Its name.
+    pub name: SmolStr,
     /// Its first instruction.
     pub entry: Pc,
     /// The variables that take the arguments.

@@ -107,6 +107,7 @@ impl<'a> Compiler<'a> {
             self.body(body, span);
         }
         FunctionCode {
+            name: function.name.clone(),
             entry,
             params: function.params.clone(),
             returns_unit: function.result == Type::Unit,

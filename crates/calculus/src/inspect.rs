@@ -3,7 +3,7 @@
 
 use smallvec::SmallVec;
 
-use crate::action::{Action, ActionKind};
+use crate::action::{Action, ActionKind, PanicCause};
 use crate::ast::SyncOp;
 use crate::code::{Instruction, SelectOp};
 use crate::index::{FuncId, Idx, ObjectId, Pc, ProcId, VarId};
@@ -68,17 +68,24 @@ pub struct Waiting {
     pub wants: Vec<Want>,
 }
 
+/// How a lock is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holding {
+    /// By a single process.
+    Exclusive,
+    /// By one or more readers.
+    Readers,
+}
+
 /// A panic and where it came from.
 #[derive(Clone, Debug)]
 pub struct Panicked {
     /// Who.
     pub process: ProcId,
     /// Why.
-    pub message: String,
+    pub cause: PanicCause,
     /// Where.
     pub span: Span,
-    /// Is it a `panic` statement?
-    pub deliberate: bool,
 }
 
 impl Machine {
@@ -112,6 +119,16 @@ impl Machine {
         let number = state.proc(process);
         let tables = self.tables();
         tables.local_state(process, number).is_some_and(|local| local.status == Status::Waiting)
+    }
+
+    /// Has this process neither finished nor panicked?
+    pub fn is_unfinished(&self, state: &State, process: ProcId) -> bool {
+        let cache = self.warm_cache(state);
+        let mut processes = state.processes().filter(|(one, _)| *one == process);
+        processes.any(|(process, number)| {
+            let status = &cache.menu(process, number).status;
+            matches!(status, Status::Waiting | Status::Spinning(_) | Status::Runaway(..))
+        })
     }
 
     fn stance(&self, process: ProcId, local: &Local) -> Option<Waiting> {
@@ -161,11 +178,10 @@ impl Machine {
             .processes()
             .map(|(process, number)| (process, &cache.menu(process, number).status));
         let panics = statuses.filter_map(|(process, status)| match status {
-            Status::Panicked(message, pc) => Some(Panicked {
+            Status::Panicked(cause, pc) => Some(Panicked {
                 process,
-                message: message.to_string(),
+                cause: cause.clone(),
                 span: self.code().origins[*pc].span,
-                deliberate: matches!(self.code().instructions[*pc], Instruction::Panic(_)),
             }),
             _ => None,
         });
@@ -181,6 +197,22 @@ impl Machine {
                 Object::Channel(channel) if !channel.messages.is_empty())
         });
         full.map(|(position, _)| ObjectId::new(position)).collect()
+    }
+
+    /// The locks that are held, each with whether readers hold it.
+    pub fn held_locks(&self, state: &State) -> Vec<(ObjectId, Holding)> {
+        let cache = self.warm_cache(state);
+        let objects = state.objects.iter().enumerate().filter(|(_, number)| **number != 0);
+        let held = objects.filter_map(|(position, number)| {
+            let object = ObjectId::new(position);
+            let holding = match cache.object(object, *number) {
+                Object::Mutex(true) | Object::RwMutex { writing: true, .. } => Holding::Exclusive,
+                Object::RwMutex { readers: 1.., .. } => Holding::Readers,
+                _ => return None,
+            };
+            Some((object, holding))
+        });
+        held.collect()
     }
 
     /// Does an enabled step end in a panic, at once or before anybody else can act?

@@ -40,7 +40,7 @@ mod weave_ahead;
 mod weave_choices;
 mod weave_forced;
 
-pub use action::{Action, ActionKind, Fault};
+pub use action::{Action, ActionKind, Fault, PanicCause};
 pub use ast::Program;
 pub use check::check;
 pub use diagnostic::{Diagnostic, Diagnostics};
@@ -48,7 +48,7 @@ pub use effect::{ChannelName, Effect, SelectEffect};
 pub use examine::{Engine, Examination, ExamineOptions, examine, verdict};
 pub use explain::{Explainer, Explanation, explain};
 pub use index::{FuncId, Idx, IndexVec, ObjectId, Pc, ProcId, VarId};
-pub use inspect::{Condition, Panicked, Waiting, Want, Wish};
+pub use inspect::{Condition, Holding, Panicked, Waiting, Want, Wish};
 pub use machine::{Machine, Recording, State};
 pub use narrate::{Blocked, Place, Step};
 pub use observation::{Event, Observation, Seen};

@@ -5,6 +5,7 @@
 use smallvec::SmallVec;
 use smol_str::SmolStr;
 
+use crate::action::PanicCause;
 use crate::ast::{Expr, ExprKind};
 use crate::code::{Code, Instruction, SelectOp};
 use crate::index::{FuncId, Idx, Pc, VarId};
@@ -53,7 +54,7 @@ pub enum Status {
     /// It has finished.
     Done,
     /// It has ended the program.
-    Panicked(SmolStr, Pc),
+    Panicked(PanicCause, Pc),
     /// It runs by itself for ever.
     Spinning(Pc),
     /// It went beyond a limit, which the text names.
@@ -119,9 +120,9 @@ impl Local {
     }
 
     /// Ends the program.
-    pub fn panic(&mut self, message: &str) {
+    pub fn panic(&mut self, cause: PanicCause) {
         let pc = self.pc().unwrap_or(Pc(0));
-        self.stop(Status::Panicked(message.into(), pc));
+        self.stop(Status::Panicked(cause, pc));
     }
 
     /// Goes no further.
@@ -287,15 +288,15 @@ impl Local {
                     value.as_ref().map_or(Value::Unit, |value| evaluate(value, self.variables()));
                 self.finish_call(code, value);
             }
-            Instruction::Panic(message) => self.panic(message),
+            Instruction::Panic(message) => self.panic(PanicCause::Statement(message.clone())),
             Instruction::Observe(value) => {
                 let seen = Seen::from(evaluate(value, self.variables()));
                 host.performed(pc);
                 self.advance();
                 self.see(host, Event::Observed(seen), None);
             }
-            Instruction::Close(_) => self.panic("close of nil channel"),
-            Instruction::Abandon(_) => self.panic("abandon of nil channel"),
+            Instruction::Close(_) => self.panic(PanicCause::CloseOfNil),
+            Instruction::Abandon(_) => self.panic(PanicCause::AbandonOfNil),
             Instruction::Select(_)
             | Instruction::Choose(_)
             | Instruction::Sync(..)

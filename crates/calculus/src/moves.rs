@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 
-use crate::action::{Action, ActionKind, Fault};
+use crate::action::{Action, ActionKind, Fault, PanicCause};
 use crate::code::Instruction;
 use crate::index::{FuncId, ObjectId, Pc, ProcId, VarId};
 use crate::local::{Host, Local, Status};
@@ -174,7 +174,7 @@ impl Machine {
                 }
             }
             Stimulus::Proceed => local.advance(),
-            Stimulus::Fault(fault) => local.panic(fault.message()),
+            Stimulus::Fault(fault) => local.panic(PanicCause::Fault(fault)),
         }
         self.settle(&mut tables, process, &mut local)
     }

@@ -2,9 +2,9 @@
 
 use strait_explore::System;
 
-use crate::action::{Action, ActionKind};
+use crate::action::{Action, ActionKind, PanicCause};
 use crate::code::Instruction;
-use crate::index::{FuncId, ObjectId, Pc, ProcId, VarId};
+use crate::index::{FuncId, Idx, ObjectId, Pc, ProcId, VarId};
 use crate::local::Status;
 use crate::machine::{Machine, State};
 use crate::moves::{Move, Stimulus};
@@ -36,6 +36,8 @@ pub struct Step {
     pub message: Option<String>,
     /// The process that a spawn starts.
     pub starts: Option<String>,
+    /// The function that the started process calls first, if that is all it begins with.
+    pub runs: Option<String>,
 }
 
 /// A process that has not finished, and where it stands.
@@ -48,7 +50,7 @@ pub struct Blocked {
     /// Does it go on for ever by itself?
     pub spins: bool,
     /// Has it panicked instead, and why?
-    pub panic: Option<String>,
+    pub panic: Option<PanicCause>,
 }
 
 impl Machine {
@@ -66,6 +68,17 @@ impl Machine {
             0 | 1 => own.to_string(),
             _ => format!("{own}#{}", object.0),
         }
+    }
+
+    /// The names of all processes and objects that were seen so far.
+    pub fn names(&self) -> (Vec<String>, Vec<String>) {
+        let (processes, objects) = {
+            let tables = self.tables();
+            (tables.procs.len(), tables.holders.len())
+        };
+        let processes = (0..processes).map(|one| self.process_name(ProcId::new(one)));
+        let objects = (0..objects).map(|one| self.object_name(ObjectId::new(one)));
+        (processes.collect(), objects.collect())
     }
 
     /// An action in one word, for graphs: `meet(main.1,main,c)`.
@@ -97,9 +110,13 @@ impl Machine {
         for (process, pc) in &done.performed {
             let actor =
                 Place { process: self.process_name(*process), span: self.code().origins[*pc].span };
-            let spawns = matches!(self.code().instructions[*pc], Instruction::Spawn(..));
-            let child = if spawns { children.next() } else { None };
+            let spawned = match self.code().instructions[*pc] {
+                Instruction::Spawn(start, _) => Some(start),
+                _ => None,
+            };
+            let child = spawned.and_then(|_| children.next());
             let starts = child.map(|(child, _)| self.process_name(*child));
+            let runs = spawned.and_then(|start| self.first_call(start));
             steps.push(Step {
                 actor,
                 partner: None,
@@ -108,6 +125,7 @@ impl Machine {
                 case: 0,
                 message: None,
                 starts,
+                runs,
             });
         }
     }
@@ -124,6 +142,7 @@ impl Machine {
             case: action.case,
             message: moves_message.then(|| message.to_string()),
             starts: None,
+            runs: None,
         });
         let mut follow = |process, stimulus| {
             let done = self.compute_move(process, state.proc(process), stimulus);
@@ -132,6 +151,16 @@ impl Machine {
         follow(action.actor, action.stimulus(message));
         if let Some((partner, case)) = action.partner {
             follow(partner, Stimulus::Receive(case, message));
+        }
+    }
+
+    /// The function that an instruction calls.
+    fn first_call(&self, pc: Pc) -> Option<String> {
+        match &self.code().instructions[pc] {
+            Instruction::Call(function, ..) => {
+                Some(self.code().functions[*function].name.to_string())
+            }
+            _ => None,
         }
     }
 
@@ -173,9 +202,7 @@ impl Machine {
                     cases.extend(pc.into_iter().flat_map(|pc| self.case_spans(pc)));
                     (pc.map_or(Span::NONE, |pc| self.code().origins[pc].span), None)
                 }
-                Status::Panicked(message, pc) => {
-                    (self.code().origins[*pc].span, Some(message.to_string()))
-                }
+                Status::Panicked(cause, pc) => (self.code().origins[*pc].span, Some(cause.clone())),
                 Status::Spinning(pc) | Status::Runaway(_, pc) => {
                     spins = true;
                     (self.code().origins[*pc].span, None)

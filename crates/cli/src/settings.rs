@@ -1,5 +1,5 @@
-//! Settings from `strait.toml` in the current folder: one table a subcommand, its keys the names of
-//! flags; the flags that every subcommand has stand before the tables. They become arguments of the
+//! Settings from `strait.toml` in the current folder, or in the nearest folder above it that has one:
+//! one table per subcommand, its keys the names of flags; the flags that every subcommand has stand before the tables. They become arguments of the
 //! command line, so they are checked like those; a flag that is given wins, also over settings that
 //! contradict it.
 //!
@@ -12,7 +12,7 @@
 //! ```
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::builder::ValueRange;
@@ -20,6 +20,9 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Parser};
 
 use crate::ui::say;
+
+/// The name of the file.
+const FILE: &str = "strait.toml";
 
 /// Why there is no command to run.
 pub enum Failure {
@@ -51,7 +54,10 @@ impl Failure {
 pub fn parse<Cli: Parser>() -> Result<Cli, Failure> {
     let given: Vec<OsString> = std::env::args_os().collect();
     let matches = Cli::command().try_get_matches_from(&given).map_err(Failure::Usage)?;
-    let settings = read(Path::new("strait.toml")).map_err(Failure::Settings)?;
+    let settings = match nearest(&std::env::current_dir().unwrap_or_default()) {
+        Some(path) => read(&path).map_err(Failure::Settings)?,
+        None => toml::Table::new(),
+    };
     let matches = match completed(&Cli::command(), &given, &matches, &settings) {
         Ok(None) => matches,
         Ok(Some(all)) => Cli::command()
@@ -68,6 +74,12 @@ fn first_paragraph(error: &clap::Error) -> String {
     let lines = text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim);
     let paragraph = lines.collect::<Vec<_>>().join(" ");
     paragraph.trim_start_matches("error: ").to_string()
+}
+
+/// The `strait.toml` of a folder, or of the nearest folder above it that has one.
+fn nearest(folder: &Path) -> Option<PathBuf> {
+    let files = folder.ancestors().map(|folder| folder.join(FILE));
+    files.into_iter().find(|file| file.exists())
 }
 
 /// The settings; none if there is no such file.
@@ -366,6 +378,19 @@ mod tests {
         let error = command.try_get_matches_from(["strait", "--engine=x"]).expect_err("no engine");
         let expected = "invalid value 'x' for '--engine <engine>' [possible values: states, dpor]";
         assert_eq!(first_paragraph(&error), expected);
+    }
+
+    #[test]
+    fn the_nearest_file_above_counts() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let inner = folder.path().join("a/b/c");
+        std::fs::create_dir_all(&inner).expect("folders");
+        let write = |path: &str| std::fs::write(folder.path().join(path), "").expect("a file");
+        write(FILE);
+        assert_eq!(nearest(&inner), Some(folder.path().join(FILE)));
+        write("a/b/strait.toml");
+        assert_eq!(nearest(&inner), Some(folder.path().join("a/b").join(FILE)));
+        assert_eq!(nearest(&folder.path().join("a")), Some(folder.path().join(FILE)));
     }
 
     #[test]

@@ -70,6 +70,16 @@ impl Ui {
         Ui { json, quiet, verbose, color }
     }
 
+    /// How many columns a line of the result has: those of the terminal, else what COLUMNS says,
+    /// else 80.
+    pub fn width(&self) -> usize {
+        const LEAST: usize = 40;
+        let terminal = terminal_size::terminal_size_of(std::io::stdout())
+            .map(|(terminal_size::Width(columns), _)| usize::from(columns));
+        let said = || std::env::var("COLUMNS").ok()?.parse().ok();
+        terminal.or_else(said).unwrap_or(80).max(LEAST)
+    }
+
     /// A line of the result.
     pub fn line(&self, text: impl Display) -> anyhow::Result<()> {
         writeln!(std::io::stdout().lock(), "{text}")?;

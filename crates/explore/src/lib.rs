@@ -51,7 +51,7 @@ pub use random::{random, random_parallel};
 pub use replay::{Replay, Schedule, ScheduleError, replay, schedule_of};
 pub use report::{Found, Report};
 pub use simplify::{Complexity, Effort, complexity, simplify};
-pub use space::{Nature, Space, Visit, space};
+pub use space::{Limit, Nature, Space, Visit, space};
 pub use states::{StateOptions, StateReport, states, states_until};
 pub use system::{Stateful, System, ThreadId};
 pub use threaded::{Access, EventId, Next, Pick, Threaded};

@@ -9,6 +9,7 @@
 //! with steps that are independent of the rest of it. So what is reachable once stays visible: that
 //! a thread moves, that a fault happens, that nothing moves any more, that somebody waits for ever.
 
+use std::fmt;
 use std::sync::atomic::Ordering;
 
 use hashbrown::HashMap;
@@ -31,8 +32,35 @@ pub enum Visit {
     End,
     /// Go no further: what follows is not known.
     Unknown,
-    /// Enough was seen; the text says why.
-    Stop(&'static str),
+    /// Go no further from any state: the time is up.
+    OutOfTime,
+}
+
+/// What has ended a search before all states were seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// The number of states that was allowed.
+    States(u64),
+    /// The memory that was allowed, in bytes.
+    Memory(usize),
+    /// States can be numbered up to here only.
+    Numbers,
+    /// The time that was allowed.
+    Time,
+    /// The user.
+    Interrupted,
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::States(states) => write!(formatter, "{states} states"),
+            Limit::Memory(bytes) => write!(formatter, "memory of {} MiB", bytes >> 20),
+            Limit::Numbers => formatter.write_str("as many states as can be numbered"),
+            Limit::Time => formatter.write_str("its time"),
+            Limit::Interrupted => formatter.write_str("interrupted"),
+        }
+    }
 }
 
 /// All states and steps that were visited.
@@ -54,6 +82,8 @@ pub struct Space<Action> {
     unknown: Vec<u32>,
     /// Is this all?
     pub coverage: Coverage,
+    /// What has ended the search early, if anything did.
+    pub limit: Option<Limit>,
 }
 
 /// What a state is besides its steps.
@@ -180,6 +210,7 @@ pub fn space<S: Stateful>(
             ended: Vec::new(),
             unknown: Vec::new(),
             coverage: Coverage::Exhaustive,
+            limit: None,
         },
         numbers: HashMap::default(),
         full: false,
@@ -187,7 +218,8 @@ pub fn space<S: Stateful>(
         successor: Vec::new(),
     };
     if let Some(limit) = builder.run(visit) {
-        builder.space.coverage = Coverage::Bounded(limit);
+        builder.space.coverage = Coverage::Bounded(limit.to_string());
+        builder.space.limit = Some(limit);
     }
     builder.space
 }
@@ -209,7 +241,7 @@ impl<S: Stateful> Builder<'_, S> {
     fn run(
         &mut self,
         mut visit: impl FnMut(u32, &mut S::Run, &[S::Action]) -> Visit,
-    ) -> Option<String> {
+    ) -> Option<Limit> {
         let mut run = self.system.start();
         self.system.canonicalise(&mut run);
         let mut scratch = self.system.start();
@@ -243,7 +275,7 @@ impl<S: Stateful> Builder<'_, S> {
                 }
                 Visit::End => self.space.ended.push(state),
                 Visit::Unknown => self.space.unknown.push(state),
-                Visit::Stop(why) => return Some(why.into()),
+                Visit::OutOfTime => return Some(Limit::Time),
             }
             self.space.offsets.push(self.space.targets.len() as u32);
             state += 1;
@@ -253,23 +285,23 @@ impl<S: Stateful> Builder<'_, S> {
     }
 
     /// Has a limit been reached? Then this says which.
-    fn limit(&self, state: u32) -> Option<String> {
+    fn limit(&self, state: u32) -> Option<Limit> {
         let states = u64::from(self.space.states());
         if states > self.options.max_states {
-            return Some(format!("{} states", self.options.max_states));
+            return Some(Limit::States(self.options.max_states));
         }
         if self.full || self.space.targets.len() > u32::MAX as usize - (1 << 20) {
-            return Some("as many states as can be numbered".into());
+            return Some(Limit::Numbers);
+        }
+        if self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Some(Limit::Interrupted);
         }
         if state == 0 || !state.is_multiple_of(STRIDE) {
             return None;
         }
         self.options.advance(u64::from(STRIDE));
-        if self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            return Some("interrupted".into());
-        }
         let used = self.space.bytes() + self.system.memory();
-        (used > self.options.memory).then(|| format!("memory of {} MiB", self.options.memory >> 20))
+        (used > self.options.memory).then_some(Limit::Memory(self.options.memory))
     }
 
     fn follow<'b>(

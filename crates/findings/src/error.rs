@@ -8,6 +8,30 @@ use rusqlite::ErrorCode;
 /// The store cannot do its work.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// The baseline cannot be read.
+    #[error("cannot read the baseline {}: {source}; --write-baseline makes one", path.display())]
+    ReadBaseline {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The baseline cannot be written.
+    #[error("cannot write the baseline {}: {source}", path.display())]
+    WriteBaseline {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file is not a baseline.
+    #[error("{} is not a baseline of Strait ({what}); write it again with --write-baseline", path.display())]
+    WrongBaseline {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
     /// No room for another finding or for the index.
     #[error("the disk is full: cannot write {}; make room and resume, everything written before is kept", path.display())]
     DiskFull {

@@ -1,8 +1,11 @@
 #![doc = include_str!("../README.md")]
 
+mod baseline;
 mod clock;
 mod directory;
 mod error;
+mod fault;
+mod go_source;
 mod group;
 mod harvest;
 mod index;
@@ -16,8 +19,11 @@ mod report;
 mod store;
 mod text;
 
+pub use baseline::{Baseline, BaselineKey, BaselinePlace};
 pub use directory::{FINDINGS, attach, read};
 pub use error::Error;
+pub use fault::{BrokenRule, SourceFault, SourcePlace, group_faults};
+pub use go_source::{Directive, GoFunction, GoSource};
 pub use group::{fault, normalise};
 pub use harvest::{Harvest, Resumed};
 pub use index::{CampaignId, INDEX, Known, Total};

@@ -68,7 +68,7 @@ fn measure(count: usize) {
         let verdict = check_property(&program, &model, property, &Nowhere);
         println!(
             "  {property:<20} {:<12} {:.3} s",
-            format!("{:?}", verdict.holds),
+            format!("{:?}", verdict.holds()),
             seconds(started)
         );
     }
@@ -76,7 +76,7 @@ fn measure(count: usize) {
         let formula = Formula::parse(text).expect("a formula");
         let started = cpu_seconds();
         let verdict = check_formula(&model, &formula, &Nowhere);
-        println!("  {text:<28} {:<12} {:.3} s", format!("{:?}", verdict.holds), seconds(started));
+        println!("  {text:<28} {:<12} {:.3} s", format!("{:?}", verdict.holds()), seconds(started));
     }
 }
 

@@ -6,22 +6,23 @@ use strait_explore::Coverage;
 use crate::checks;
 use crate::fenced::{Unfenced, unfenced};
 use crate::model::{Budget, Model};
+use crate::places::Places;
 use crate::property::Property;
-use crate::tell;
-use crate::verdict::{Places, Verdict};
+use crate::tell::{self, Names};
+use crate::verdict::{Culprit, Unknown, Verdict, Violation, Why};
 
 /// What is known about a program.
-pub struct Verification {
+pub struct Verification<'a> {
     /// Each property that was asked for.
     pub verdicts: Vec<(Property, Verdict)>,
     /// The state space and its machine.
-    pub model: Model,
+    pub model: Model<'a>,
     /// What keeps the program from being of finite control (paper 003, section 4): then its states
     /// may be without end.
     pub unfenced: Vec<Unfenced>,
 }
 
-impl Verification {
+impl Verification<'_> {
     /// Was everything seen?
     pub fn coverage(&self) -> &Coverage {
         &self.model.space.coverage
@@ -30,22 +31,24 @@ impl Verification {
 
 /// What the checks look at.
 pub(crate) struct Subject<'a> {
-    pub(crate) model: &'a Model,
+    pub(crate) model: &'a Model<'a>,
     pub(crate) program: &'a Program,
     pub(crate) places: &'a dyn Places,
     pub(crate) unfenced: &'a [Unfenced],
+    /// The first panic that the program recovers, as a place.
+    recovered: Option<String>,
 }
 
 /// Checks properties of a checked program.
-pub fn verify(
+pub fn verify<'a>(
     program: &Program,
     properties: &[Property],
-    budget: &Budget<'_>,
+    budget: &Budget<'a>,
     places: &dyn Places,
-) -> Verification {
+) -> Verification<'a> {
     let unfenced = unfenced(program);
     let model = Model::explore(program, budget);
-    let subject = Subject { model: &model, program, places, unfenced: &unfenced };
+    let subject = Subject::new(&model, program, places, &unfenced);
     let verdicts =
         properties.iter().map(|property| (*property, subject.check(*property))).collect();
     Verification { verdicts, model, unfenced }
@@ -54,40 +57,69 @@ pub fn verify(
 /// Checks one property on a model that is there already.
 pub fn check_property(
     program: &Program,
-    model: &Model,
+    model: &Model<'_>,
     property: Property,
     places: &dyn Places,
 ) -> Verdict {
-    Subject { model, program, places, unfenced: &unfenced(program) }.check(property)
+    Subject::new(model, program, places, &unfenced(program)).check(property)
 }
 
-impl Subject<'_> {
+impl<'a> Subject<'a> {
+    fn new(
+        model: &'a Model<'a>,
+        program: &'a Program,
+        places: &'a dyn Places,
+        unfenced: &'a [Unfenced],
+    ) -> Subject<'a> {
+        let recovered = recovered_panic(model, places);
+        Subject { model, program, places, unfenced, recovered }
+    }
+
     fn check(&self, property: Property) -> Verdict {
+        // A loop that was ended early has no result, whatever it looks like.
+        if let Some(limit) = self.model.watch.over() {
+            return Verdict::unknown(Unknown::CheckEnded(limit));
+        }
+        let verdict = self.check_all(property);
+        match self.model.watch.has_cut() {
+            Some(limit) => Verdict::unknown(Unknown::CheckEnded(limit)),
+            None => verdict,
+        }
+    }
+
+    fn check_all(&self, property: Property) -> Verdict {
         match property {
             Property::NoDeadlock => checks::deadlock::check(self),
+            Property::NoLeak => checks::leak::check(self),
             Property::Live => checks::live::check(self),
             Property::ChannelSafe => checks::faults::channel_safe(self),
             Property::EventualReception => checks::reception::check(self),
             Property::MutexSafe => checks::mutex::check(self),
             Property::WaitGroupSafe => checks::faults::waitgroup_safe(self),
+            Property::LocksReleased => checks::locks::check(self),
             Property::NoTerminal => checks::deadlock::no_terminal(self),
             Property::NoCycle => checks::cycle::check(self),
         }
     }
 
-    /// The word for not having found anything wrong.
+    /// The answer when nothing wrong was found.
     pub(crate) fn nothing_found(&self) -> Verdict {
-        match &self.model.space.coverage {
-            Coverage::Exhaustive => Verdict::holds(""),
-            other => {
-                let mut why = format!("nothing wrong in what was seen, which is {other}");
-                if let Some(first) = self.unfenced.first() {
-                    let place = tell::at(self.places, first.span);
-                    why.push_str(&format!("; not of finite control: {}{place}", first.what));
-                }
-                Verdict::unknown(why)
-            }
+        if let Some(bound) = self.model.bound() {
+            let infinite = self
+                .unfenced
+                .first()
+                .map(|first| format!("{}{}", first.what, tell::at(self.places, first.span)));
+            return Verdict::unknown(Unknown::StatesLeft { bound, infinite });
         }
+        match &self.recovered {
+            Some(place) => Verdict::unknown(Unknown::RecoveredPanic { place: place.clone() }),
+            None => Verdict::proved(),
+        }
+    }
+
+    /// Does the program recover the panic that ends the execution in this state?
+    pub(crate) fn is_recovered(&self, state: u32) -> bool {
+        self.recovered.is_some() && recovered_at(self.model, self.places, state).is_some()
     }
 
     /// What people call an object.
@@ -100,7 +132,7 @@ impl Subject<'_> {
         self.places.place(span).is_some()
     }
 
-    /// Is it a fault if somebody waits here for ever?
+    /// Is it a fault if a process waits here forever?
     pub(crate) fn must_go_on(&self, waiting: &Waiting) -> bool {
         // A daemon is there for others. That it cannot get a lock is a fault all the same.
         let locked = |want: &Want| matches!(want.wish, Wish::Lock | Wish::ReadLock);
@@ -108,36 +140,34 @@ impl Subject<'_> {
         self.concerns(waiting.span) && !idles
     }
 
+    /// Processes that wait in a state.
+    pub(crate) fn culprits(&self, state: u32, waiting: Vec<&Waiting>) -> Vec<Culprit> {
+        let machine = &self.model.machine;
+        let names = Names::on(machine, &self.model.way(state), self.places);
+        let waiting = waiting.into_iter();
+        waiting.map(|one| tell::culprit(machine, one, self.places, &names)).collect()
+    }
+
     /// A verdict that something is wrong in a state.
     pub(crate) fn broken(
         &self,
         state: u32,
-        why: String,
-        culprits: Vec<crate::verdict::Culprit>,
+        violation: Violation,
+        culprits: Vec<Culprit>,
     ) -> Verdict {
         let way = self.model.way(state);
         let trace = tell::trace(&self.model.machine, way, None, self.places);
-        let why = why + &choices(&trace, self.places);
-        Verdict { holds: Some(false), why, trace: Some(trace), culprits }
+        Verdict { why: Why::Violated(violation), trace: Some(trace), culprits }
     }
 }
 
-/// Which internal choices a trace takes: in the program behind the model, data decides them.
-pub(crate) fn choices(trace: &crate::verdict::Trace, places: &dyn Places) -> String {
-    const SHOWN: usize = 3;
-    if trace.choices == 0 {
-        return String::new();
-    }
-    let mut taken: Vec<String> = Vec::new();
-    for step in trace.steps.iter().filter(|step| step.choice) {
-        let place = places.place(step.span).unwrap_or_default();
-        let text = format!("{place} {}", step.action);
-        if !taken.contains(&text) {
-            taken.push(text);
-        }
-    }
-    let more = taken.len().saturating_sub(SHOWN);
-    taken.truncate(SHOWN);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!(", if the data allows these choices: {}{more}", taken.join(", "))
+/// The place of the nearest panic that the program recovers. What follows it is not in the model.
+pub(crate) fn recovered_panic(model: &Model<'_>, places: &dyn Places) -> Option<String> {
+    model.ended().find_map(|state| recovered_at(model, places, state))
+}
+
+fn recovered_at(model: &Model<'_>, places: &dyn Places, state: u32) -> Option<String> {
+    let panics = model.machine.panics(&model.state(state)).into_iter();
+    let mut recovered = panics.filter(|panic| places.recovers(panic.span));
+    recovered.find_map(|panic| places.place(panic.span))
 }

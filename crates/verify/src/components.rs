@@ -2,6 +2,8 @@
 //! recursion). Components are numbered so that every edge between two of them leads from the
 //! higher number to the lower one.
 
+use crate::watch::Watch;
+
 /// The component of each state.
 pub struct Components {
     /// By state.
@@ -21,8 +23,8 @@ pub trait Arrows {
 /// Not visited yet, or in no complete component yet.
 const UNSEEN: u32 = u32::MAX;
 
-/// The components of all states.
-pub fn components(graph: &impl Arrows) -> Components {
+/// The components of all states. When the watch runs out, they are wrong but well-formed.
+pub fn components(graph: &impl Arrows, watch: &Watch<'_>) -> Components {
     let states = graph.size();
     let mut of = vec![UNSEEN; states as usize];
     let mut number = vec![UNSEEN; states as usize];
@@ -32,11 +34,14 @@ pub fn components(graph: &impl Arrows) -> Components {
     let mut frames: Vec<(u32, u32)> = Vec::new();
     let (mut index, mut count) = (0, 0);
     for root in 0..states {
+        if watch.is_over() {
+            break;
+        }
         if number[root as usize] != UNSEEN {
             continue;
         }
         frames.push((root, 0));
-        while let Some((state, next)) = frames.last_mut() {
+        while let Some((state, next)) = frames.last_mut().filter(|_| !watch.is_over()) {
             let state = *state;
             if number[state as usize] == UNSEEN {
                 number[state as usize] = index;
@@ -75,6 +80,10 @@ pub fn components(graph: &impl Arrows) -> Components {
             }
         }
     }
+    if watch.has_cut().is_some() {
+        of.iter_mut().filter(|part| **part == UNSEEN).for_each(|part| *part = 0);
+        count = count.max(1);
+    }
     Components { of, count }
 }
 
@@ -108,7 +117,7 @@ mod tests {
                 let (from, to) = (random(states), random(states) as u32);
                 table.0[from as usize].push(to);
             }
-            let found = components(&table);
+            let found = components(&table, &Watch::never());
             let reach = closure(&table);
             for (a, from_a) in reach.iter().enumerate() {
                 for (b, from_b) in reach.iter().enumerate() {

@@ -3,22 +3,27 @@
 mod check;
 mod checks;
 mod components;
+mod doing;
 mod error;
 mod fenced;
 mod formula;
 mod model;
+mod places;
 mod property;
 mod tell;
 mod verdict;
+mod watch;
 
 pub use check::{Verification, check_property, verify};
-pub use checks::data::at_the_mercy_of_data;
+pub use checks::data::{Dependence, at_the_mercy_of_data};
+pub use doing::{Doing, SelectCase, StepAction, Wait};
 pub use error::Error;
 pub use fenced::{Unfenced, unfenced};
 pub use formula::{
     ACTIONS, Formula, FormulaError, Label, Lts, Pattern, Regular, StateFormula, Steps,
-    check_formula, holds_on,
+    check_formula, holds_on, known_names, nearest_names,
 };
 pub use model::{Budget, Model, Reduction};
+pub use places::{InText, Nowhere, Places};
 pub use property::Property;
-pub use verdict::{Culprit, InText, Nowhere, Places, Told, Trace, Verdict};
+pub use verdict::{Bound, Culprit, Trace, TraceStep, Unknown, Verdict, Violation, Why};

@@ -6,12 +6,16 @@
 //! readable, so that nobody has to store what is asked for rarely.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use strait_calculus::{Action, ActionKind, Machine, ObjectId, ProcId, Program, Recording, State};
-use strait_explore::{Coverage, Nature, Space, StateOptions, Visit, space};
+use strait_calculus::{
+    Action, ActionKind, Holding, Machine, ObjectId, ProcId, Program, Recording, State,
+};
+use strait_explore::{Coverage, Limit, Nature, Space, StateOptions, Visit, space};
 
 use crate::components::{Arrows, Components, components};
+use crate::verdict::Bound;
+use crate::watch::Watch;
 
 /// Whether equivalent orders of steps are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,8 +38,8 @@ pub struct Budget<'a> {
     pub memory: usize,
     /// Whether equivalent orders are left out.
     pub reduction: Reduction,
-    /// Time for one search.
-    pub time: Option<Duration>,
+    /// When the search has to end; the checks after it have one second more.
+    pub until: Option<Instant>,
     /// Set from outside to end the search early.
     pub stop: Option<&'a AtomicBool>,
     /// Where to add how many states were looked at.
@@ -48,15 +52,12 @@ impl Default for Budget<'_> {
             states: 1_000_000,
             memory: 1 << 30,
             reduction: Reduction::Auto,
-            time: None,
+            until: None,
             stop: None,
             progress: None,
         }
     }
 }
-
-/// The word for a search that took all its time.
-const TIME_IS_UP: &str = "its time";
 
 /// Programs with at most so many states are searched without reduction, for the sake of shortest
 /// traces.
@@ -71,7 +72,7 @@ pub(crate) struct WaitRace {
 }
 
 /// What can happen, as arrays, with the machine that knows what states mean.
-pub struct Model {
+pub struct Model<'a> {
     /// Whose states these are.
     pub machine: Machine,
     /// States and steps.
@@ -81,29 +82,34 @@ pub struct Model {
     /// The first state with a process that runs by itself for ever, and all others.
     pub(crate) spinning: Vec<u32>,
     pub(crate) race: Option<WaitRace>,
+    /// A limit of the machine that an execution has reached.
+    runaway: Option<&'static str>,
+    pub(crate) watch: Watch<'a>,
     components: std::cell::OnceCell<Components>,
     predecessors: std::cell::OnceCell<Predecessors>,
 }
 
-impl Model {
+impl<'a> Model<'a> {
     /// Explores a checked program.
-    pub fn explore(program: &Program, budget: &Budget<'_>) -> Model {
+    pub fn explore(program: &Program, budget: &Budget<'a>) -> Model<'a> {
         if budget.reduction == Reduction::Auto {
             let few = Budget { states: budget.states.min(SMALL), ..*budget };
             let model = Model::build(program, &few, false);
-            let complete = model.space.coverage == Coverage::Exhaustive;
-            if complete || model.is_interrupted() {
+            let ended = matches!(model.space.limit, Some(Limit::Interrupted | Limit::Time));
+            if ended || model.space.coverage == Coverage::Exhaustive {
                 return model;
             }
         }
         Model::build(program, budget, budget.reduction != Reduction::Never)
     }
 
-    fn is_interrupted(&self) -> bool {
-        self.space.coverage == Coverage::Bounded("interrupted".into())
+    /// What kept the search from seeing all states; `None` if it has seen all.
+    pub fn bound(&self) -> Option<Bound> {
+        let machine = self.runaway.map(Bound::TooMany);
+        self.space.limit.map(Bound::Limit).or(machine)
     }
 
-    fn build(program: &Program, budget: &Budget<'_>, reduce: bool) -> Model {
+    fn build(program: &Program, budget: &Budget<'a>, reduce: bool) -> Model<'a> {
         let machine = Machine::new(program, Recording::Nothing);
         let options = StateOptions {
             reduce,
@@ -113,13 +119,13 @@ impl Model {
             stop: budget.stop,
             progress: budget.progress,
         };
-        let end = budget.time.map(|time| Instant::now() + time);
+        let watch = Watch::new(budget.until, budget.stop);
         let mut spinning = Vec::new();
         let mut race = None;
         let mut runaway = None;
         let mut space = space(&machine, &options, |number, state: &mut State, enabled| {
-            if number % 64 == 0 && end.is_some_and(|end| Instant::now() > end) {
-                return Visit::Stop(TIME_IS_UP);
+            if number.is_multiple_of(8) && watch.search_is_over() {
+                return Visit::OutOfTime;
             }
             let condition = machine.condition(state);
             if condition.panicked {
@@ -151,6 +157,8 @@ impl Model {
             reduced: reduce,
             spinning,
             race,
+            runaway,
+            watch,
             components: std::cell::OnceCell::new(),
             predecessors: std::cell::OnceCell::new(),
         }
@@ -176,12 +184,33 @@ impl Model {
 
     /// The components of the graph.
     pub(crate) fn components(&self) -> &Components {
-        self.components.get_or_init(|| components(&self.space))
+        self.components.get_or_init(|| components(&self.space, &self.watch))
     }
 
     /// The edges backwards.
     pub(crate) fn predecessors(&self) -> &Predecessors {
-        self.predecessors.get_or_init(|| Predecessors::new(&self.space))
+        self.predecessors.get_or_init(|| Predecessors::new(&self.space, &self.watch))
+    }
+
+    /// All states, as long as there is time.
+    pub(crate) fn states(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.space.states()).take_while(|_| !self.watch.is_over())
+    }
+
+    /// The states in which a process has panicked, as long as there is time.
+    pub(crate) fn ended(&self) -> impl Iterator<Item = u32> + '_ {
+        self.space.ended().iter().copied().take_while(|_| !self.watch.is_over())
+    }
+
+    /// The states of a component without a way out: all that can be reached from one of them.
+    pub(crate) fn states_of(&self, bottom: &Bottom) -> impl Iterator<Item = u32> + '_ {
+        let components = self.components();
+        let component = components.of[bottom.state as usize];
+        let alone = self.space.targets(bottom.state).is_empty();
+        let last = if alone { bottom.state } else { self.space.states() - 1 };
+        (bottom.state..=last)
+            .take_while(|_| !self.watch.is_over())
+            .filter(move |state| components.of[*state as usize] == component)
     }
 
     /// The components without a way out of which everything is known: once in, for ever in. A state
@@ -190,7 +219,7 @@ impl Model {
         let components = self.components();
         let mut candidate = vec![true; components.count as usize];
         let mut first = vec![u32::MAX; components.count as usize];
-        for state in 0..self.space.states() {
+        for state in self.states() {
             let component = components.of[state as usize];
             let lowest = &mut first[component as usize];
             *lowest = (*lowest).min(state);
@@ -202,7 +231,8 @@ impl Model {
         for state in self.space.ended().iter().copied().chain(self.space.unknown()) {
             candidate[components.of[state as usize] as usize] = false;
         }
-        let bottoms = first.into_iter().zip(candidate).filter(|(_, bottom)| *bottom);
+        let bottoms = first.into_iter().zip(candidate);
+        let bottoms = bottoms.filter(|(first, bottom)| *bottom && *first != u32::MAX);
         let mut bottoms: Vec<Bottom> =
             bottoms.map(|(state, _)| Bottom { state, steps: Vec::new() }).collect();
         self.fill(&mut bottoms);
@@ -223,7 +253,7 @@ impl Model {
         if places.is_empty() {
             return;
         }
-        for state in 0..self.space.states() {
+        for state in self.states() {
             let Some(place) = places.get(&components.of[state as usize]) else { continue };
             bottoms[*place].steps.extend(self.space.steps(state).map(|(label, _)| label));
             // Labels recur; keep the lists short while they grow.
@@ -245,7 +275,7 @@ impl Model {
                 work.push(seed);
             }
         }
-        while let Some(state) = work.pop() {
+        while let Some(state) = work.pop().filter(|_| !self.watch.is_over()) {
             for from in predecessors.of(state) {
                 if !reached[*from as usize] {
                     reached[*from as usize] = true;
@@ -260,7 +290,7 @@ impl Model {
     pub(crate) fn may_come_to(&self, wanted: impl Fn(&Action) -> bool) -> Vec<bool> {
         let labels: Vec<bool> = self.space.actions().iter().map(wanted).collect();
         let has = |state: &u32| self.space.steps(*state).any(|(label, _)| labels[label as usize]);
-        let seeds = (0..self.space.states()).filter(has);
+        let seeds = self.states().filter(has);
         let ends = self.space.ended().iter().copied().chain(self.space.unknown());
         self.backwards(seeds.chain(ends))
     }
@@ -309,15 +339,25 @@ impl Bottom {
     }
 
     /// Does this process move inside?
-    pub(crate) fn moves(&self, model: &Model, process: ProcId) -> bool {
+    pub(crate) fn moves(&self, model: &Model<'_>, process: ProcId) -> bool {
         let actions = model.space.actions();
         self.steps.iter().any(|label| actions[*label as usize].involves(process))
     }
 
     /// Is something taken out of this channel inside?
-    pub(crate) fn receives(&self, model: &Model, object: ObjectId) -> bool {
+    pub(crate) fn receives(&self, model: &Model<'_>, object: ObjectId) -> bool {
         let actions = model.space.actions();
         self.steps.iter().any(|label| is_reception(&actions[*label as usize], object))
+    }
+
+    /// Is this lock released inside, by a process that holds it as `holding` says?
+    pub(crate) fn releases(&self, model: &Model<'_>, object: ObjectId, holding: Holding) -> bool {
+        let kind = match holding {
+            Holding::Exclusive => ActionKind::Unlock,
+            Holding::Readers => ActionKind::ReadUnlock,
+        };
+        let actions = self.steps.iter().map(|label| &model.space.actions()[*label as usize]);
+        actions.into_iter().any(|action| action.kind == kind && action.object == Some(object))
     }
 }
 
@@ -333,7 +373,7 @@ pub(crate) struct Predecessors {
 }
 
 impl Predecessors {
-    fn new(graph: &impl Arrows) -> Predecessors {
+    fn new(graph: &impl Arrows, watch: &Watch<'_>) -> Predecessors {
         let mut offsets = vec![0u32; graph.size() as usize + 1];
         for state in 0..graph.size() {
             for target in graph.targets(state) {
@@ -345,7 +385,7 @@ impl Predecessors {
         }
         let mut next = offsets.clone();
         let mut sources = vec![0; offsets[graph.size() as usize] as usize];
-        for state in 0..graph.size() {
+        for state in (0..graph.size()).take_while(|_| !watch.is_over()) {
             for target in graph.targets(state) {
                 let place = &mut next[*target as usize];
                 sources[*place as usize] = state;

@@ -1,11 +1,47 @@
-//! Traces and waiting processes in words that need no manual.
+//! Traces and waiting processes as values for people: who does what, at which place, on what.
 
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 use strait_calculus::{
     Action, ActionKind, Blocked, Machine, Span, State, Step, Waiting, Want, Wish,
 };
 use strait_explore::System;
 
-use crate::verdict::{Culprit, Places, Told, Trace};
+use crate::doing::{Doing, SelectCase, StepAction, Wait};
+use crate::places::Places;
+use crate::verdict::{Culprit, Trace, TraceStep};
+
+/// What people call the processes of one execution: a process is named after the function that it
+/// runs, with a number from the second one on.
+pub(crate) struct Names(HashMap<String, String, FxBuildHasher>);
+
+impl Names {
+    /// The names in an execution.
+    pub(crate) fn on(machine: &Machine, way: &[Action], places: &dyn Places) -> Names {
+        Names::of(&machine.narrate(way).0, places)
+    }
+
+    fn of(steps: &[Step], places: &dyn Places) -> Names {
+        let mut names = HashMap::default();
+        let mut counts: HashMap<String, u32, FxBuildHasher> = HashMap::default();
+        for step in steps {
+            let function = step.runs.as_ref().and_then(|function| places.function(function));
+            let (Some(process), Some(function)) = (&step.starts, function) else { continue };
+            if names.contains_key(process) {
+                continue;
+            }
+            let count = counts.entry(function.clone()).or_insert(0);
+            *count += 1;
+            let name = if *count == 1 { function } else { format!("{function}#{count}") };
+            names.insert(process.clone(), name);
+        }
+        Names(names)
+    }
+
+    pub(crate) fn get(&self, process: &str) -> String {
+        self.0.get(process).map_or_else(|| process.to_owned(), Clone::clone)
+    }
+}
 
 /// Tells a trace.
 pub(crate) fn trace(
@@ -15,7 +51,8 @@ pub(crate) fn trace(
     places: &dyn Places,
 ) -> Trace {
     let (steps, blocked) = machine.narrate(&actions);
-    let mut told = Vec::new();
+    let names = Names::of(&steps, places);
+    let mut told: Vec<TraceStep> = Vec::new();
     let (mut number, mut cycle_told) = (0, None);
     for step in &steps {
         if cycle == Some(number) && cycle_told.is_none() && step.kind.is_some() {
@@ -23,7 +60,7 @@ pub(crate) fn trace(
         }
         let own = step.kind.map(|_| number);
         if places.place(step.actor.span).is_some() {
-            told.extend(tell(step, own, places));
+            told.extend(tell(step, own, places, &names));
         }
         number += usize::from(step.kind.is_some());
     }
@@ -31,144 +68,134 @@ pub(crate) fn trace(
     for action in &actions {
         machine.step(&mut state, action);
     }
-    let mut left = left(machine, &state, &blocked, places);
-    // Whoever panics in the last step is told there.
-    if let Some(last) = told.last().filter(|step| step.action.starts_with("panics")) {
+    let mut left = left(machine, &state, &blocked, places, &names);
+    // A process that panics in the last step is told there.
+    if let Some(last) = told.last().filter(|step| matches!(step.action, StepAction::Panics(_))) {
         left.retain(|one| one.process != last.process);
     }
-    let choices = told.iter().filter(|step| step.choice).count();
-    Trace { actions, steps: told, cycle: cycle_told, left, choices }
+    Trace { actions, steps: told, cycle: cycle_told, left }
 }
 
-fn tell(step: &Step, number: Option<usize>, places: &dyn Places) -> Option<Told> {
+fn tell(
+    step: &Step,
+    number: Option<usize>,
+    places: &dyn Places,
+    names: &Names,
+) -> Option<TraceStep> {
     let action = match step.kind {
-        Some(kind) => sentence(step, kind, places),
-        None => format!("starts {}", step.starts.as_ref()?),
+        Some(kind) => action(step, kind, places, names),
+        None => StepAction::Starts(names.get(step.starts.as_ref()?)),
     };
-    Some(Told {
-        process: step.actor.process.clone(),
+    Some(TraceStep {
+        process: names.get(&step.actor.process),
         action,
         span: step.actor.span,
-        partner: step.partner.as_ref().map(|place| (place.process.clone(), place.span)),
-        choice: step.kind == Some(ActionKind::Branch),
+        place: places.place(step.actor.span),
+        partner: step.partner.as_ref().map(|place| (names.get(&place.process), place.span)),
         number,
     })
 }
 
-fn sentence(step: &Step, kind: ActionKind, places: &dyn Places) -> String {
+fn action(step: &Step, kind: ActionKind, places: &dyn Places, names: &Names) -> StepAction {
     let object = step.object.as_deref().map_or("nil".into(), |name| places.name(name));
     match kind {
         ActionKind::Meet => {
-            let partner = step.partner.as_ref().map_or("", |partner| &partner.process);
-            format!("sends on {object} to {partner}")
+            let receiver = step.partner.as_ref().map(|partner| names.get(&partner.process));
+            StepAction::SendsTo { channel: object, receiver: receiver.unwrap_or_default() }
         }
-        ActionKind::Put => format!("sends on {object}, into its buffer"),
-        ActionKind::Get => format!("receives from {object}"),
-        ActionKind::GetClosed => format!("receives from {object}, which is closed"),
-        ActionKind::PutLost => format!("sends on {object}, which nobody receives from any more"),
-        ActionKind::Close => format!("closes {object}"),
-        ActionKind::Abandon => format!("abandons {object}"),
-        ActionKind::Timeout => "takes the timeout".into(),
-        ActionKind::Default => "takes the default".into(),
-        ActionKind::Branch => format!("takes branch {}", step.case + 1),
-        ActionKind::Lock => format!("locks {object}"),
-        ActionKind::Unlock => format!("unlocks {object}"),
-        ActionKind::ReadLock => format!("locks {object} for reading"),
-        ActionKind::ReadUnlock => format!("unlocks {object} for reading"),
-        ActionKind::Announce => format!("asks for {object}; new readers have to wait"),
-        ActionKind::Add => format!("changes the counter of {object}"),
-        ActionKind::Wait => format!("passes the wait on {object}"),
-        ActionKind::Fault(fault) => format!("panics: {}", fault.message()),
+        ActionKind::Put => StepAction::Puts(object),
+        ActionKind::Get => StepAction::Gets(object),
+        ActionKind::GetClosed => StepAction::GetsClosed(object),
+        ActionKind::PutLost => StepAction::PutsLost(object),
+        ActionKind::Close => StepAction::Closes(object),
+        ActionKind::Abandon => StepAction::Abandons(object),
+        ActionKind::Timeout => StepAction::Timeout,
+        ActionKind::Default => StepAction::Default,
+        ActionKind::Branch => StepAction::Branch(u32::from(step.case) + 1),
+        ActionKind::Lock => StepAction::Locks(object),
+        ActionKind::Unlock => StepAction::Unlocks(object),
+        ActionKind::ReadLock => StepAction::ReadLocks(object),
+        ActionKind::ReadUnlock => StepAction::ReadUnlocks(object),
+        ActionKind::Announce => StepAction::Announces(object),
+        ActionKind::Add => StepAction::Adds(object),
+        ActionKind::Wait => StepAction::PassesWait(object),
+        ActionKind::Fault(fault) => StepAction::Panics(fault),
     }
 }
 
-/// What a process waits for, as a sentence about it.
-pub(crate) fn wish(machine: &Machine, waiting: &Waiting, places: &dyn Places) -> String {
-    let name = |want: &Want| match want.object {
-        Some(object) => places.name(&machine.object_name(object)),
-        None => "nil".into(),
-    };
-    if waiting.wants.is_empty() {
-        return "waits for ever in an empty select".into();
-    }
-    if waiting.select {
-        let mut cases: Vec<String> = Vec::new();
+/// What a process waits for.
+pub(crate) fn waits(machine: &Machine, waiting: &Waiting, places: &dyn Places) -> Doing {
+    let channel = |want: &Want| want.object.map(|object| places.name(&machine.object_name(object)));
+    let name = |want: &Want| channel(want).unwrap_or_else(|| "nil".into());
+    if waiting.select && !waiting.wants.is_empty() {
+        let mut cases: Vec<SelectCase> = Vec::new();
         for want in &waiting.wants {
             let case = match want.wish {
-                Wish::Send => format!("send on {}", name(want)),
-                Wish::Receive => format!("receive from {}", name(want)),
+                Wish::Send => SelectCase::Send(channel(want)),
+                Wish::Receive => SelectCase::Receive(channel(want)),
                 _ => continue,
             };
             if !cases.contains(&case) {
                 cases.push(case);
             }
         }
-        return format!("waits in a select to {}", cases.join(" or "));
+        return Doing::Waits(Wait::Select(cases));
     }
-    let want = &waiting.wants[0];
-    match want.wish {
-        Wish::Send if want.object.is_none() => "waits to send on a nil channel".into(),
-        Wish::Receive if want.object.is_none() => "waits to receive from a nil channel".into(),
-        Wish::Send => format!("waits to send on {}", name(want)),
-        Wish::Receive => format!("waits to receive from {}", name(want)),
-        Wish::Lock => format!("waits for the lock {}", name(want)),
-        Wish::ReadLock => format!("waits for the read lock {}", name(want)),
-        Wish::Zero => format!("waits for the wait group {}", name(want)),
-        Wish::Proceed => "can go on".into(),
-    }
+    let Some(want) = waiting.wants.first() else { return Doing::Waits(Wait::EmptySelect) };
+    Doing::Waits(match want.wish {
+        Wish::Send => Wait::Send(channel(want)),
+        Wish::Receive => Wait::Receive(channel(want)),
+        Wish::Lock => Wait::Lock(name(want)),
+        Wish::ReadLock => Wait::ReadLock(name(want)),
+        Wish::Zero => Wait::WaitGroup(name(want)),
+        Wish::Proceed => return Doing::CanGoOn,
+    })
 }
 
 /// A process that waits, with what it waits for.
-pub(crate) fn culprit(machine: &Machine, waiting: &Waiting, places: &dyn Places) -> Culprit {
+pub(crate) fn culprit(
+    machine: &Machine,
+    waiting: &Waiting,
+    places: &dyn Places,
+    names: &Names,
+) -> Culprit {
     Culprit {
-        process: machine.process_name(waiting.process),
+        process: names.get(&machine.process_name(waiting.process)),
         span: waiting.span,
-        says: wish(machine, waiting, places),
+        place: places.place(waiting.span),
+        doing: waits(machine, waiting, places),
     }
 }
 
-/// Those that have not finished in a state.
+/// The processes that have not finished in a state.
 fn left(
     machine: &Machine,
     state: &State,
     blocked: &[Blocked],
     places: &dyn Places,
+    names: &Names,
 ) -> Vec<Culprit> {
     let mut enabled = Vec::new();
     machine.enabled(&mut state.clone(), &mut enabled);
     let waiting = machine.waiting(state);
     let others = blocked.iter().filter_map(|one| {
-        let process = one.at.process.clone();
-        let span = one.at.span;
-        if let Some(message) = &one.panic {
-            return Some(Culprit { process, span, says: format!("panicked: {message}") });
-        }
-        if one.spins {
-            return Some(Culprit { process, span, says: "goes round for ever".into() });
-        }
-        let stands = waiting.iter().find(|waits| machine.process_name(waits.process) == process)?;
-        let able = enabled.iter().any(|action| action.involves(stands.process));
-        let says = if able { "can go on".into() } else { wish(machine, stands, places) };
-        Some(Culprit { process, span, says })
+        let place = Some(places.place(one.at.span)?);
+        let stands =
+            waiting.iter().find(|waits| machine.process_name(waits.process) == one.at.process);
+        let able = |stands: &Waiting| enabled.iter().any(|step| step.involves(stands.process));
+        let doing = match (&one.panic, stands) {
+            (Some(cause), _) => Doing::Panicked(cause.clone()),
+            (None, _) if one.spins => Doing::Spins,
+            (None, Some(stands)) if able(stands) => Doing::CanGoOn,
+            (None, Some(stands)) => waits(machine, stands, places),
+            (None, None) => return None,
+        };
+        Some(Culprit { process: names.get(&one.at.process), span: one.at.span, place, doing })
     });
-    others.filter(|one| places.place(one.span).is_some()).collect()
+    others.collect()
 }
 
-/// A place in words, with its preposition.
+/// A place in words, in parentheses.
 pub(crate) fn at(places: &dyn Places, span: Span) -> String {
     places.place(span).map_or(String::new(), |place| format!(" ({place})"))
-}
-
-/// A few of several, in words.
-pub(crate) fn listed(culprits: &[Culprit], places: &dyn Places) -> String {
-    const SHOWN: usize = 4;
-    let mut texts: Vec<String> = culprits
-        .iter()
-        .take(SHOWN)
-        .map(|one| format!("{} {}{}", one.process, one.says, at(places, one.span)))
-        .collect();
-    if culprits.len() > SHOWN {
-        texts.push(format!("and {} more", culprits.len() - SHOWN));
-    }
-    texts.join("; ")
 }

@@ -1,68 +1,237 @@
 //! What is said about a property: whether it holds, why, and the way to where it breaks.
 
+use std::fmt;
+
 use strait_calculus::{Action, Span};
+use strait_explore::Limit;
 
-/// Where things stand in the source that people know.
-pub trait Places {
-    /// A position in words, such as `line 3` or `main.go:3`. `None` for what has no place in that
-    /// source: a device of a translation, with which no property is concerned.
-    fn place(&self, span: Span) -> Option<String>;
-
-    /// Does somebody wait here on purpose, so that it is no fault if nothing ever comes? Such are
-    /// goroutines that serve others from the start of a program on.
-    fn idles(&self, _: Span) -> bool {
-        false
-    }
-
-    /// What people call an object of the program.
-    fn name(&self, name: &str) -> String {
-        name.to_owned()
-    }
-}
-
-/// Places in a program that was read from a text of the language.
-pub struct InText<'a>(
-    /// The text.
-    pub &'a str,
-);
-
-impl Places for InText<'_> {
-    fn place(&self, span: Span) -> Option<String> {
-        Some(format!("line {}", span.line_column(self.0).0))
-    }
-}
-
-/// A program that was never text: everything is somewhere.
-pub struct Nowhere;
-
-impl Places for Nowhere {
-    fn place(&self, _: Span) -> Option<String> {
-        Some("somewhere".into())
-    }
-}
+use crate::doing::{Doing, StepAction};
 
 /// The answer to one question.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// Does it hold? `None` if that is not known.
-    pub holds: Option<bool>,
-    /// Why it does not hold, or why that is not known; what is behind it otherwise.
-    pub why: String,
+    /// What is the answer, and why?
+    pub why: Why,
     /// A way to where it breaks.
     pub trace: Option<Trace>,
     /// The places that are wrong, the one that the trace leads to first.
     pub culprits: Vec<Culprit>,
 }
 
+/// Whether a property holds, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It holds: every state was seen, and none breaks it.
+    Proved,
+    /// It does not hold.
+    Violated(Violation),
+    /// It is not known.
+    Unknown(Unknown),
+}
+
+/// How a property is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Violation {
+    /// `main` has not finished, processes wait, and nothing can move.
+    Deadlock,
+    /// `main` has finished, and processes stay blocked.
+    Leak,
+    /// A process stays blocked.
+    Blocked,
+    /// An operation panics.
+    Panic,
+    /// A process waits for a lock that it holds itself.
+    OwnLock,
+    /// An add races with a wait.
+    AddRace,
+    /// A lock is never released.
+    LockKept,
+    /// A message is never received.
+    MessageLost,
+    /// The program can end.
+    Ends,
+    /// The program can go on forever.
+    Cycle,
+    /// A process can run by itself forever.
+    Spins,
+    /// The formula is wrong in the first state.
+    Formula,
+    /// The formula is wrong after the steps of the trace.
+    FormulaAfter,
+}
+
+/// Why an answer is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unknown {
+    /// Nothing is wrong in the states that were seen, which are not all.
+    StatesLeft {
+        /// What ended the search.
+        bound: Bound,
+        /// What may make the states infinitely many, with its place.
+        infinite: Option<String>,
+    },
+    /// A formula needs all states.
+    FormulaStatesLeft(Bound),
+    /// States times parts of the formula are too many.
+    FormulaTooLarge,
+    /// The states were there, but the question was not answered in time.
+    CheckEnded(Limit),
+    /// A panic is recovered, and what follows it was not followed.
+    RecoveredPanic {
+        /// Where it happens.
+        place: String,
+    },
+}
+
+/// What kept a search from seeing all states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// A limit of the search.
+    Limit(Limit),
+    /// A limit of the machine: too many of something.
+    TooMany(&'static str),
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Limit(Limit::States(states)) => write!(formatter, "after {states} states"),
+            Bound::Limit(Limit::Memory(bytes)) => {
+                write!(formatter, "at a memory use of {} MiB", bytes >> 20)
+            }
+            Bound::Limit(Limit::Numbers) => formatter.write_str("at the largest number of states"),
+            Bound::Limit(Limit::Time) => formatter.write_str("when its time was up"),
+            Bound::Limit(Limit::Interrupted) => formatter.write_str("when it was interrupted"),
+            Bound::TooMany(what) => write!(formatter, "at too many {what}"),
+        }
+    }
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unknown::StatesLeft { bound, infinite } => {
+                write!(formatter, "no violation was found, but the search ended {bound}")?;
+                match infinite {
+                    Some(what) => {
+                        write!(formatter, "; there may be infinitely many states: {what}")
+                    }
+                    None => Ok(()),
+                }
+            }
+            Unknown::FormulaStatesLeft(bound) => {
+                write!(formatter, "a formula needs all states, but the search ended {bound}")
+            }
+            Unknown::FormulaTooLarge => {
+                formatter.write_str("the states times the parts of the formula are too many")
+            }
+            Unknown::CheckEnded(Limit::Interrupted) => formatter.write_str("it was interrupted"),
+            Unknown::CheckEnded(_) => {
+                formatter.write_str("the time was up before this was answered")
+            }
+            Unknown::RecoveredPanic { place } => write!(
+                formatter,
+                "a panic at {place} is recovered, and what follows it was not followed"
+            ),
+        }
+    }
+}
+
 impl Verdict {
     /// It holds.
-    pub(crate) fn holds(why: impl Into<String>) -> Verdict {
-        Verdict { holds: Some(true), why: why.into(), trace: None, culprits: vec![] }
+    pub(crate) fn proved() -> Verdict {
+        Verdict { why: Why::Proved, trace: None, culprits: vec![] }
     }
 
-    /// Nobody knows.
-    pub fn unknown(why: impl Into<String>) -> Verdict {
-        Verdict { holds: None, why: why.into(), trace: None, culprits: vec![] }
+    /// It is not known.
+    pub fn unknown(reason: Unknown) -> Verdict {
+        Verdict { why: Why::Unknown(reason), trace: None, culprits: vec![] }
+    }
+
+    /// Does it hold? `None` if that is not known.
+    pub fn holds(&self) -> Option<bool> {
+        match self.why {
+            Why::Proved => Some(true),
+            Why::Violated(_) => Some(false),
+            Why::Unknown(_) => None,
+        }
+    }
+
+    /// Does it say that a process, or a message, waits forever?
+    pub fn is_about_waiting(&self) -> bool {
+        match self.why {
+            Why::Violated(violation) => matches!(
+                violation,
+                Violation::Deadlock
+                    | Violation::Leak
+                    | Violation::Blocked
+                    | Violation::OwnLock
+                    | Violation::LockKept
+                    | Violation::MessageLost
+            ),
+            Why::Proved | Why::Unknown(_) => false,
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    /// Why it does not hold, or why that is not known; nothing if it holds.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.why {
+            Why::Proved => Ok(()),
+            Why::Unknown(reason) => write!(formatter, "{reason}"),
+            Why::Violated(violation) => {
+                self.tell(*violation, formatter)?;
+                match &self.trace {
+                    Some(trace) => formatter.write_str(&trace.taken_choices()),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+impl Verdict {
+    fn tell(&self, violation: Violation, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = Listed(&self.culprits);
+        let (first, others) = self.culprits.split_at(self.culprits.len().min(1));
+        match violation {
+            Violation::Deadlock => write!(formatter, "deadlock: {all}"),
+            Violation::Leak => {
+                write!(formatter, "main has returned, and this stays blocked forever: {all}")
+            }
+            Violation::Blocked => {
+                write!(formatter, "{} forever", Listed(first))?;
+                if others.is_empty() {
+                    return Ok(());
+                }
+                write!(formatter, "; in this or other executions also {}", Listed(others))
+            }
+            Violation::AddRace => write!(formatter, "an add races with a wait: {all}"),
+            Violation::Panic | Violation::OwnLock | Violation::LockKept => {
+                write!(formatter, "{all}")
+            }
+            Violation::MessageLost => {
+                let Some(first) = first.first() else { return Ok(()) };
+                let place = first.parenthesis();
+                write!(formatter, "a message in the buffer of {}{place}", first.process)?;
+                formatter.write_str(" is never received")?;
+                if others.is_empty() {
+                    return Ok(());
+                }
+                let names: Vec<&str> = others.iter().map(|one| one.process.as_str()).collect();
+                write!(formatter, "; likewise {}", names.join(", "))
+            }
+            Violation::Ends => formatter.write_str("the program can come to an end"),
+            Violation::Cycle => formatter.write_str("the program can go on forever"),
+            Violation::Spins => formatter.write_str("a process can run by itself forever"),
+            Violation::Formula => {
+                formatter.write_str("the formula does not hold in the first state")
+            }
+            Violation::FormulaAfter => {
+                formatter.write_str("after these steps the formula cannot hold")
+            }
+        }
     }
 }
 
@@ -73,8 +242,36 @@ pub struct Culprit {
     pub process: String,
     /// Where it stands.
     pub span: Span,
-    /// What is wrong with it, as a sentence about the process: `waits to send on c`.
-    pub says: String,
+    /// The same for people, if the place is in their source.
+    pub place: Option<String>,
+    /// What it does there, or what it waits for.
+    pub doing: Doing,
+}
+
+impl Culprit {
+    fn parenthesis(&self) -> String {
+        self.place.as_ref().map_or(String::new(), |place| format!(" ({place})"))
+    }
+}
+
+impl fmt::Display for Culprit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}{}", self.process, self.doing, self.parenthesis())
+    }
+}
+
+/// A few of several, in words.
+struct Listed<'a>(&'a [Culprit]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 4;
+        let mut texts: Vec<String> = self.0.iter().take(SHOWN).map(ToString::to_string).collect();
+        if self.0.len() > SHOWN {
+            texts.push(format!("and {} more", self.0.len() - SHOWN));
+        }
+        formatter.write_str(&texts.join("; "))
+    }
 }
 
 /// An execution, step by step.
@@ -83,28 +280,52 @@ pub struct Trace {
     /// The steps as the machine takes them.
     pub actions: Vec<Action>,
     /// The steps for people, spawns included.
-    pub steps: Vec<Told>,
-    /// From which step on it goes round for ever.
+    pub steps: Vec<TraceStep>,
+    /// From which step on it goes round forever.
     pub cycle: Option<usize>,
-    /// Who stands where at the end without having finished.
+    /// The processes that have not finished at the end.
     pub left: Vec<Culprit>,
+}
+
+impl Trace {
     /// How many choices it takes that the program's data would decide.
-    pub choices: usize,
+    pub fn choices(&self) -> usize {
+        self.steps.iter().filter(|step| step.action.is_choice()).count()
+    }
+
+    /// Which of these choices, in words.
+    fn taken_choices(&self) -> String {
+        const SHOWN: usize = 3;
+        let mut taken: Vec<String> = Vec::new();
+        for step in self.steps.iter().filter(|step| step.action.is_choice()) {
+            let text = format!("{} {}", step.place.as_deref().unwrap_or_default(), step.action);
+            if !taken.contains(&text) {
+                taken.push(text);
+            }
+        }
+        if taken.is_empty() {
+            return String::new();
+        }
+        let more = taken.len().saturating_sub(SHOWN);
+        taken.truncate(SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!(", if the data allows these choices: {}{more}", taken.join(", "))
+    }
 }
 
 /// A step for people.
 #[derive(Clone, Debug)]
-pub struct Told {
-    /// Who.
+pub struct TraceStep {
+    /// The process that acts.
     pub process: String,
-    /// What it does: `sends on c to main`.
-    pub action: String,
+    /// What it does.
+    pub action: StepAction,
     /// Where.
     pub span: Span,
-    /// Who receives, and where.
+    /// The same for people, if the place is in their source.
+    pub place: Option<String>,
+    /// The receiver, and where it stands.
     pub partner: Option<(String, Span)>,
-    /// Is it a choice that the program's data would decide?
-    pub choice: bool,
     /// The step of the machine that this is, as a position in the trace's actions.
     pub number: Option<usize>,
 }

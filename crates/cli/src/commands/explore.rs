@@ -14,7 +14,8 @@ use strait_explore::{
     Bounds, Coverage, Effort, Found, Limits, Schedule, ScheduleError, System, compact, random,
     replay, schedule_of, simplify,
 };
-use strait_verify::{Budget, Reduction};
+use strait_goverify::EntryBudget;
+use strait_verify::Reduction;
 
 use crate::commands::graphs::Graphs;
 use crate::commands::{explore_json as document, explore_text as text, explore_verify};
@@ -69,8 +70,9 @@ pub struct ExploreArgs {
     /// Say whether the program lies in the fragment of paper 000, and its effect
     #[arg(long, conflicts_with_all = SEARCHING, conflicts_with = "replay")]
     lambda_chan: bool,
-    /// Check this property instead: no-deadlock, live, channel-safe, eventual-reception,
-    /// mutex-safe, waitgroup-safe, no-terminal, no-cycle, or all; may be given several times
+    /// Check this property instead: no-deadlock, no-leak, live, channel-safe, mutex-safe,
+    /// waitgroup-safe, locks-released, eventual-reception, no-terminal, no-cycle, or all; may be
+    /// given several times
     #[arg(long, value_name = "NAME", conflicts_with_all = ENGINES)]
     property: Vec<String>,
     /// Check a formula of the modal mu-calculus instead (docs/verify.md); may be given several times
@@ -202,7 +204,7 @@ impl ExploreArgs {
             ..ExamineOptions::default()
         };
         graphs.write(subject.program, &options)?;
-        let budget = Budget {
+        let limits = EntryBudget {
             states: u64::MAX,
             memory: self.memory,
             reduction: if self.no_reduction { Reduction::Never } else { Reduction::Auto },
@@ -210,9 +212,9 @@ impl ExploreArgs {
             stop: Some(&stop),
             progress: Some(progress.count()),
         };
-        let checked = explore_verify::check(subject, &properties, &formulas, &budget);
+        let checked = explore_verify::check(subject, properties, formulas, &limits);
         drop(progress);
-        explore_verify::tell(ui, subject, &[checked])
+        explore_verify::tell(ui, subject, checked)
     }
 
     fn read(&self) -> anyhow::Result<Vec<u8>> {

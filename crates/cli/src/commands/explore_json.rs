@@ -95,7 +95,7 @@ fn blocked_value(subject: &Subject<'_>, blocked: &Blocked) -> Value {
     let mut value = place_value(subject, &blocked.at);
     let cases = blocked.cases.iter().map(|span| excerpt(subject.source, *span));
     value["cases"] = json!(cases.collect::<Vec<_>>());
-    value["panic"] = json!(blocked.panic);
+    value["panic"] = json!(blocked.panic.as_ref().map(ToString::to_string));
     value
 }
 

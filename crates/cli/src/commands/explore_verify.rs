@@ -1,17 +1,19 @@
 //! `strait explore FILE --property NAME… --formula FILE`: a model checked for properties.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use anyhow::Context;
 use strait_calculus::Span;
-use strait_verify::{
-    Budget, Formula, Places, Property, Reduction, Verification, check_formula, verify,
+use strait_findings::SourcePlace;
+use strait_goverify::{
+    Checked, EntryBudget, FailOn, Locate, NamedFormula, Question, SourceFiles, Summary,
+    check_model, findings, missing_name,
 };
+use strait_verify::{Formula, Places, Property};
 
 use crate::commands::explore::Subject;
-use crate::commands::verify_report::{Answer, Checked, Locate, Position};
-use crate::commands::verify_text;
+use crate::commands::verify_report::{entry_document, finding_document};
+use crate::commands::verify_text::{self, Told};
 use crate::ui::{Status, Ui};
 
 /// Positions in the text of a model.
@@ -27,33 +29,27 @@ impl Places for Model {
 }
 
 impl Locate for Model {
-    fn position(&self, span: Span) -> Option<Position> {
+    fn position(&self, span: Span) -> Option<SourcePlace> {
         let (line, column) = span.line_column(&self.source);
-        Some(Position { file: self.file.clone(), line: line as u32, column: column as u32 })
+        Some(SourcePlace { file: self.file.clone(), line: line as u32, column: column as u32 })
     }
 }
 
-/// A formula with the name it is reported under.
-pub struct Named {
-    pub name: String,
-    pub formula: Formula,
-}
-
 /// Reads and parses formulas; each is named like its file.
-pub fn read_formulas(paths: &[PathBuf]) -> anyhow::Result<Vec<Named>> {
+pub fn read_formulas(paths: &[PathBuf]) -> anyhow::Result<Vec<NamedFormula>> {
     paths.iter().map(read_formula).collect()
 }
 
-fn read_formula(path: &PathBuf) -> anyhow::Result<Named> {
+fn read_formula(path: &PathBuf) -> anyhow::Result<NamedFormula> {
     let shown = path.display().to_string();
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
     let formula = Formula::parse(&text)
         .map_err(|wrong| anyhow::anyhow!("{}", wrong.render(&shown, &text)))?;
     let name = path.file_name().map_or(shown, |name| name.to_string_lossy().into_owned());
-    Ok(Named { name, formula })
+    Ok(NamedFormula { name, formula })
 }
 
-/// The properties behind names; `all` stands for those whose failure is a fault.
+/// The properties behind names; `all` stands for those whose failure can be a fault.
 pub fn properties(names: &[String]) -> anyhow::Result<Vec<Property>> {
     let mut properties = Vec::new();
     for name in names {
@@ -70,80 +66,32 @@ pub fn properties(names: &[String]) -> anyhow::Result<Vec<Property>> {
 /// Checks a model.
 pub fn check(
     subject: &Subject<'_>,
-    properties: &[Property],
-    formulas: &[Named],
-    budget: &Budget<'_>,
+    properties: Vec<Property>,
+    formulas: Vec<NamedFormula>,
+    limits: &EntryBudget<'_>,
 ) -> Checked {
     let places =
         Model { file: subject.file.display().to_string(), source: subject.source.to_owned() };
-    let started = Instant::now();
-    let found = verify(subject.program, properties, budget, &places);
-    let mut answers: Vec<Answer> = found
-        .verdicts
-        .iter()
-        .map(|(property, verdict)| Answer {
-            name: property.name().into(),
-            counts: true,
-            verdict: verdict.clone(),
-            doubted: None,
-            confirmation: None,
-        })
-        .collect();
-    answers.extend(formula_answers(subject.program, &found, formulas, budget, &places));
-    Checked {
-        entry: "main".into(),
-        states: found.model.space.states().into(),
-        transitions: found.model.space.transitions() as u64,
-        coverage: found.coverage().clone(),
-        reduced: found.model.reduced,
-        seconds: started.elapsed().as_secs_f64(),
-        answers,
-        assumptions: vec![],
-        types: None,
-        places: Box::new(places),
-    }
+    let question = Question { properties, explicit: true, formulas, types: false };
+    check_model(subject.program, &question, limits, Box::new(places))
 }
 
 /// Tells what was found about a model.
-pub fn tell(ui: &Ui, subject: &Subject<'_>, checked: &[Checked]) -> anyhow::Result<Status> {
+pub fn tell(ui: &Ui, subject: &Subject<'_>, checked: Checked) -> anyhow::Result<Status> {
+    let checked = [checked];
+    missing_name(&checked)?;
+    let files = SourceFiles::below(std::path::Path::new("."));
+    let findings = findings(&checked, &files, None);
     if ui.json {
-        let entries: Vec<serde_json::Value> = checked.iter().map(Checked::document).collect();
+        let entries: Vec<_> = checked.iter().map(|entry| entry_document(entry, None)).collect();
+        let found: Vec<_> = findings.iter().map(|one| finding_document(one, &checked)).collect();
         let file = subject.file.display().to_string();
-        ui.document(&serde_json::json!({ "file": file, "entries": entries }))?;
+        let document = serde_json::json!({ "file": file, "entries": entries, "findings": found });
+        ui.document(&document)?;
     } else {
-        verify_text::print(ui, checked)?;
+        let told = Told { checked: &checked, findings: &findings, files: None };
+        verify_text::print(ui, &told)?;
     }
-    let wrong = checked.iter().flat_map(|entry| &entry.answers).any(Answer::is_violation);
-    Ok(if wrong { Status::Found } else { Status::Clean })
-}
-
-/// Formulas are about every step, so the state space must not be reduced for them.
-pub fn formula_answers(
-    program: &strait_calculus::Program,
-    found: &Verification,
-    formulas: &[Named],
-    budget: &Budget<'_>,
-    places: &dyn Places,
-) -> Vec<Answer> {
-    if formulas.is_empty() {
-        return vec![];
-    }
-    let full;
-    let model = if found.model.reduced {
-        full = strait_verify::Model::explore(
-            program,
-            &Budget { reduction: Reduction::Never, ..*budget },
-        );
-        &full
-    } else {
-        &found.model
-    };
-    let answers = formulas.iter().map(|named| Answer {
-        name: named.name.clone(),
-        counts: true,
-        verdict: check_formula(model, &named.formula, places),
-        doubted: None,
-        confirmation: None,
-    });
-    answers.collect()
+    let fails = Summary::of(&checked, &findings).fails(FailOn::Violation);
+    Ok(if fails { Status::Found } else { Status::Clean })
 }

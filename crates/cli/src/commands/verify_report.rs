@@ -1,176 +1,154 @@
-//! What is known about one entry after verification, and the JSON for it. The text for people is in
-//! `verify_text`, the format for code hosts in `sarif`.
+//! The JSON of verification: entries with their properties, findings, and the summary. The text for
+//! people is in `verify_text`, the format for code hosts in `verify_sarif`.
 
 use serde_json::{Map, Value, json};
 use strait_calculus::Span;
 use strait_explore::Coverage;
-use strait_verify::{Culprit, Places, Told, Verdict};
+use strait_golang::{Approximation, Assumption};
+use strait_goverify::{
+    Answer, Checked, FindingStatus, GoFinding, Locate, Reason, SourceFiles, Summary,
+};
+use strait_verify::{Culprit, TraceStep};
 
-/// A place in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Position {
-    pub file: String,
-    pub line: u32,
-    pub column: u32,
-}
-
-impl std::fmt::Display for Position {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{}:{}", self.file, self.line)
-    }
-}
-
-/// Where spans of a program stand in files.
-pub trait Locate: Places {
-    /// The place of a span, if it has one.
-    fn position(&self, span: Span) -> Option<Position>;
-}
-
-/// One property of one entry.
-pub struct Answer {
-    /// The property, or the name of the formula's file.
-    pub name: String,
-    /// Does its failure count as something found?
-    pub counts: bool,
-    pub verdict: Verdict,
-    /// A violation of the model that is not claimed of the program, because of what the model leaves
-    /// out.
-    pub doubted: Option<Verdict>,
-    /// Whether runs of the program showed it, if that was asked for.
-    pub confirmation: Option<Confirmation>,
-}
-
-/// What runs of the program have shown of a violation.
-#[derive(Clone, Debug)]
-pub struct Confirmation {
-    /// How often it was seen; `None` if it could not be looked for.
-    pub seen: Option<u64>,
-    /// Of how many runs.
-    pub runs: u64,
-    /// Why it could not be looked for.
-    pub why: Option<String>,
-}
-
-impl Confirmation {
-    /// It could not be looked for.
-    pub fn impossible(why: impl Into<String>) -> Self {
-        Confirmation { seen: None, runs: 0, why: Some(why.into()) }
-    }
-
-    /// Was it seen?
-    pub fn confirmed(&self) -> Option<bool> {
-        self.seen.map(|seen| seen > 0)
-    }
-
-    /// In words.
-    pub fn tell(&self) -> String {
-        match (self.seen, &self.why) {
-            (Some(0), _) => format!("not confirmed: not seen in {} runs", self.runs),
-            (Some(seen), _) => format!("confirmed: seen in {seen} of {} runs", self.runs),
-            (None, Some(why)) => format!("not confirmed: {why}"),
-            (None, None) => "not confirmed".to_owned(),
+/// An entry.
+pub fn entry_document(entry: &Checked, files: Option<&SourceFiles>) -> Value {
+    let answers = entry.answers.iter().map(|answer| {
+        let mut document = answer_document(answer, entry.places.as_ref(), files);
+        if let (Some(confirmation), Some(object)) = (&answer.confirmation, document.as_object_mut())
+        {
+            object.insert("confirmed".into(), json!(confirmation.confirmed()));
+            object.insert("seen".into(), json!(confirmation.seen()));
+            object.insert("runs".into(), json!(confirmation.runs()));
         }
+        (answer.asked.name().to_owned(), document)
+    });
+    let bounded_by = match &entry.coverage {
+        Coverage::Bounded(by) => Some(by),
+        _ => None,
+    };
+    let assumptions = entry.assumptions.iter().map(assumption_document);
+    let mut document = json!({
+        "entry": entry.entry,
+        "states": entry.states,
+        "transitions": entry.transitions,
+        "coverage": entry.coverage.word(),
+        "bounded_by": bounded_by,
+        "reduced": entry.reduced,
+        "seconds": entry.seconds,
+        "properties": answers.collect::<Map<String, Value>>(),
+        "assumptions": assumptions.collect::<Vec<_>>(),
+    });
+    if let (Some(types), Some(object)) = (&entry.types, document.as_object_mut()) {
+        object.insert("types".into(), json!(types));
     }
+    document
 }
 
-impl Answer {
-    /// Was something found?
-    pub fn is_violation(&self) -> bool {
-        self.counts && self.verdict.holds == Some(false)
-    }
-}
-
-/// One entry with all its answers.
-pub struct Checked {
-    pub entry: String,
-    pub states: u64,
-    pub transitions: u64,
-    pub coverage: Coverage,
-    /// Were equivalent orders left out?
-    pub reduced: bool,
-    pub seconds: f64,
-    pub answers: Vec<Answer>,
-    /// What was abstracted on the way to the model, each with its place.
-    pub assumptions: Vec<Value>,
-    /// The behavioural types, if they were asked for.
-    pub types: Option<String>,
-    /// Where the spans of this entry's traces are.
-    pub places: Box<dyn Locate>,
-}
-
-impl Checked {
-    /// The entry as JSON.
-    pub fn document(&self) -> Value {
-        let answers = self.answers.iter().map(|answer| {
-            let mut document = verdict_document(&answer.verdict, self.places.as_ref());
-            if let (Some(confirmation), Some(object)) =
-                (&answer.confirmation, document.as_object_mut())
-            {
-                object.insert("confirmed".into(), json!(confirmation.confirmed()));
-                object.insert("seen".into(), json!(confirmation.seen));
-                object.insert("runs".into(), json!(confirmation.runs));
-            }
-            (answer.name.clone(), document)
-        });
-        let bounded_by = match &self.coverage {
-            Coverage::Bounded(by) => Some(by),
-            _ => None,
-        };
-        let mut document = json!({
-            "entry": self.entry,
-            "states": self.states,
-            "transitions": self.transitions,
-            "coverage": self.coverage.word(),
-            "bounded_by": bounded_by,
-            "reduced": self.reduced,
-            "seconds": self.seconds,
-            "properties": answers.collect::<Map<String, Value>>(),
-            "assumptions": self.assumptions,
-        });
-        if let (Some(types), Some(object)) = (&self.types, document.as_object_mut()) {
-            object.insert("types".into(), json!(types));
-        }
-        document
-    }
-}
-
-fn verdict_document(verdict: &Verdict, places: &dyn Locate) -> Value {
+fn answer_document(answer: &Answer, places: &dyn Locate, files: Option<&SourceFiles>) -> Value {
+    let verdict = &answer.verdict;
     let trace = verdict.trace.as_ref();
-    let steps = trace.map(|trace| trace.steps.iter().map(|step| step_document(step, places)));
+    let steps =
+        trace.map(|trace| trace.steps.iter().map(|step| step_document(step, places, files)));
     let culprits = verdict.culprits.iter().map(|one| culprit_document(one, places));
     let left = trace.map(|trace| trace.left.iter().map(|one| culprit_document(one, places)));
+    let reason = match &answer.conclusion {
+        strait_goverify::Conclusion::Unknown(reason) => Some(reason),
+        _ => None,
+    };
     json!({
-        "holds": verdict.holds,
-        "why": verdict.why,
+        "holds": answer.holds(),
+        "why": answer.to_string(),
+        "reason": reason.map(Reason::kind).map(|kind| kind.name()),
         "trace": steps.map_or(Value::Null, |steps| json!(steps.collect::<Vec<_>>())),
         "cycle": trace.and_then(|trace| trace.cycle),
         "at_the_end": left.map_or(Value::Null, |left| json!(left.collect::<Vec<_>>())),
         "places": culprits.collect::<Vec<_>>(),
-        "choices": trace.map(|trace| trace.choices),
+        "choices": trace.map(|trace| trace.choices()),
     })
 }
 
-fn step_document(step: &Told, places: &dyn Locate) -> Value {
+fn step_document(step: &TraceStep, places: &dyn Locate, files: Option<&SourceFiles>) -> Value {
     let partner = step.partner.as_ref();
+    let position = places.position(step.span);
+    let source = position.as_ref().and_then(|place| files?.line(place));
     json!({
         "action": format!("{} {}", step.process, step.action),
-        "position": place(places, step.span),
+        "position": position.map(|position| position.to_string()),
+        "source": source,
         "process": step.process,
         "partner": partner.map(|(process, _)| process),
         "partner_position": partner.and_then(|(_, span)| place(places, *span)),
-        "choice": step.choice,
+        "choice": step.action.is_choice(),
     })
 }
 
 fn culprit_document(culprit: &Culprit, places: &dyn Locate) -> Value {
     json!({
         "process": culprit.process,
-        "says": culprit.says,
+        "says": culprit.doing.to_string(),
         "position": place(places, culprit.span),
     })
 }
 
 /// The place of a span for people.
-pub fn place(places: &dyn Locate, span: Span) -> Option<String> {
+fn place(places: &dyn Locate, span: Span) -> Option<String> {
     places.position(span).map(|position| position.to_string())
+}
+
+/// An assumption.
+pub fn assumption_document(one: &Assumption) -> Value {
+    let position = one.position.as_ref();
+    json!({
+        "position": position.map(|position| format!("{}:{}", position.file, position.line)),
+        "message": one.message,
+        "approximation": match one.approximation {
+            Approximation::Over => "over",
+            Approximation::Under => "under",
+            Approximation::Either => "either",
+        },
+    })
+}
+
+/// A finding.
+pub fn finding_document(finding: &GoFinding, checked: &[Checked]) -> Value {
+    let locations: Vec<String> = finding.places.iter().map(ToString::to_string).collect();
+    let entries: Vec<&str> =
+        finding.entries.iter().map(|entry| checked[*entry].entry.as_str()).collect();
+    let (status, suppression) = match &finding.status {
+        FindingStatus::New => ("new", None),
+        FindingStatus::Known => ("known", None),
+        FindingStatus::Suppressed { place, reason } => {
+            let place = place.to_string();
+            ("suppressed", Some(json!({ "position": place, "reason": reason })))
+        }
+    };
+    let confirmation = finding.confirmation.as_ref();
+    json!({
+        "kind": finding.kind.name(),
+        "properties": finding.properties,
+        "entries": entries,
+        "locations": locations,
+        "message": finding.message,
+        "confirmed": finding.confirmed(),
+        "seen": confirmation.and_then(|one| one.seen()),
+        "runs": confirmation.map(|one| one.runs()),
+        "status": status,
+        "suppression": suppression,
+    })
+}
+
+/// The counts.
+pub fn summary_document(summary: &Summary) -> Value {
+    let reasons = summary.reasons.iter();
+    let reasons = reasons.map(|(reason, count)| (reason.name().to_owned(), json!(count)));
+    json!({
+        "proved": summary.proved,
+        "violated": summary.violated,
+        "unknown": summary.unknown,
+        "reasons": reasons.collect::<Map<String, Value>>(),
+        "new": summary.new,
+        "suppressed": summary.suppressed,
+        "known": summary.known,
+        "confirmed": summary.confirmed,
+    })
 }

@@ -1,5 +1,5 @@
-//! Violations as SARIF 2.1.0, which code scanning services read: one result a violated property and
-//! place, with the trace as a code flow.
+//! Findings as SARIF 2.1.0, which code scanning services read: one result per finding, with the
+//! trace as a code flow.
 
 use std::fs::File;
 use std::io::Write;
@@ -8,9 +8,13 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde_json::{Value, json};
 use strait_calculus::Span;
+use strait_findings::SourcePlace;
+use strait_goverify::{Checked, FindingStatus, GoFinding, Locate};
 use strait_verify::{Property, Trace};
 
-use crate::commands::verify_report::{Answer, Checked, Locate};
+/// Where the documentation of properties is.
+const DOCUMENTATION: &str =
+    concat!("https://docs.rs/strait-verify/", env!("CARGO_PKG_VERSION"), "/strait_verify/");
 
 /// The file, open: a wrong path is found before the work begins.
 pub struct Sarif {
@@ -27,31 +31,18 @@ pub fn create(path: &Path) -> anyhow::Result<Sarif> {
 
 impl Sarif {
     /// Writes what was found.
-    pub fn write(mut self, checked: &[Checked]) -> anyhow::Result<()> {
-        let text = serde_json::to_string_pretty(&document(checked))?;
+    pub fn write(mut self, checked: &[Checked], findings: &[GoFinding]) -> anyhow::Result<()> {
+        let text = serde_json::to_string_pretty(&document(checked, findings))?;
         writeln!(self.file, "{text}")
             .with_context(|| format!("cannot write {}", self.path.display()))
     }
 }
 
 /// The document.
-fn document(checked: &[Checked]) -> Value {
-    let mut names: Vec<&str> = Vec::new();
-    let mut results = Vec::new();
-    for entry in checked {
-        for answer in entry.answers.iter().filter(|answer| answer.is_violation()) {
-            if !names.contains(&answer.name.as_str()) {
-                names.push(&answer.name);
-            }
-            results.push(result(entry, answer));
-        }
-    }
-    let rules = names.iter().map(|name| {
-        json!({
-            "id": name,
-            "shortDescription": { "text": meaning(name) },
-        })
-    });
+fn document(checked: &[Checked], findings: &[GoFinding]) -> Value {
+    let mut names: Vec<&str> = findings.iter().map(rule_of).collect();
+    names.sort_unstable();
+    names.dedup();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -59,93 +50,132 @@ fn document(checked: &[Checked]) -> Value {
             "tool": { "driver": {
                 "name": "strait",
                 "version": env!("CARGO_PKG_VERSION"),
-                "rules": rules.collect::<Vec<Value>>(),
+                "rules": names.into_iter().map(rule).collect::<Vec<Value>>(),
             } },
-            "results": results,
+            "results": findings.iter().map(|finding| result(checked, finding)).collect::<Vec<_>>(),
         }],
     })
 }
 
-fn meaning(name: &str) -> &str {
-    name.parse::<Property>().map_or("the formula holds", Property::meaning)
+/// The rule that a finding is shown under: the property that describes it best.
+fn rule_of(finding: &GoFinding) -> &str {
+    finding.properties.first().map_or("", String::as_str)
 }
 
-fn result(entry: &Checked, answer: &Answer) -> Value {
-    let places = entry.places.as_ref();
-    let verdict = &answer.verdict;
-    let spans: Vec<Span> = if verdict.culprits.is_empty() {
-        verdict.trace.iter().filter_map(last_span).collect()
-    } else {
-        verdict.culprits.iter().map(|culprit| culprit.span).collect()
+fn rule(name: &str) -> Value {
+    let property = name.parse::<Property>().ok();
+    let meaning = property.map_or("The formula holds.", Property::meaning);
+    let advice = property.map_or("The trace shows the steps after which it cannot hold.", advice);
+    let page = match property {
+        Some(property) => format!("{DOCUMENTATION}enum.Property.html#variant.{property:?}"),
+        None => format!("{DOCUMENTATION}struct.Formula.html"),
     };
-    // The first place is where the result is shown; the others are related, each once, as the
-    // format demands.
-    let mut located: Vec<Value> = Vec::new();
-    for place in spans.iter().filter_map(|span| location(places, *span, None)) {
-        if !located.contains(&place) {
-            located.push(place);
+    json!({
+        "id": name,
+        "shortDescription": { "text": meaning },
+        "fullDescription": { "text": format!("{meaning} {advice}") },
+        "help": {
+            "text": format!(
+                "{meaning} {advice} To silence a finding, write `//strait:ignore {name} reason` \
+                 on its line, on the line above, or above its function."
+            ),
+        },
+        "helpUri": page,
+        "defaultConfiguration": { "level": "error" },
+    })
+}
+
+/// What to look for when a property is broken.
+fn advice(property: Property) -> &'static str {
+    match property {
+        Property::NoDeadlock => {
+            "Look for the send, receive, unlock or Done that each waiting goroutine misses."
         }
+        Property::NoLeak => {
+            "Give the goroutine a way to end: a buffered channel, a closed channel or a context."
+        }
+        Property::Live => "Look for the operation that would let the goroutine go on.",
+        Property::ChannelSafe => "Close a channel once, and only after its last send.",
+        Property::MutexSafe => {
+            "Unlock only what is locked, and do not lock again what the caller holds already."
+        }
+        Property::WaitGroupSafe => "Call Add before the goroutine starts, and Done once for each.",
+        Property::LocksReleased => "Unlock on every path, best with defer.",
+        Property::EventualReception => "Receive every message, or close the channel and drain it.",
+        Property::NoTerminal => "The trace shows how the program ends.",
+        Property::NoCycle => "The trace shows the steps that repeat.",
     }
+}
+
+fn result(checked: &[Checked], finding: &GoFinding) -> Value {
+    let (entry, answer) = (&checked[finding.shown.0], finding.shown.1);
+    let places = entry.places.as_ref();
+    // The first place is where the result is shown; the others are related.
+    let mut located: Vec<Value> =
+        finding.places.iter().map(|place| location(place, None)).collect();
     let related = located.split_off(located.len().min(1));
-    let first = located;
-    let fingerprint = format!("{}/{}/{}", entry.entry, answer.name, first_line(&first));
+    let fingerprint: Vec<String> = finding
+        .key
+        .places
+        .iter()
+        .map(|place| format!("{}/{}/{}", place.file, place.function, place.text))
+        .collect();
+    let fingerprint = format!("{}/{}", finding.key.kind, fingerprint.join("/"));
+    let confirmation = finding.confirmation.as_ref();
+    let level = if finding.confirmed() == Some(false) { "warning" } else { "error" };
     let mut result = json!({
-        "ruleId": answer.name,
-        "level": "error",
-        "message": { "text": format!("{}: {}", entry.entry, verdict.why) },
-        "locations": first,
+        "ruleId": rule_of(finding),
+        "level": level,
+        "message": { "text": format!("{}: {}", entry.entry, finding.message) },
+        "locations": located,
         "relatedLocations": related,
-        "partialFingerprints": { "strait/v1": fingerprint },
+        "partialFingerprints": { "strait/v2": fingerprint },
+        "properties": {
+            "kind": finding.kind.name(),
+            "breaks": finding.properties,
+            "confirmed": finding.confirmed(),
+            "seen": confirmation.and_then(|one| one.seen()),
+            "runs": confirmation.map(|one| one.runs()),
+        },
     });
-    if let (Some(confirmation), Some(object)) = (&answer.confirmation, result.as_object_mut()) {
-        let confirmed = confirmation.confirmed();
-        let (seen, runs) = (confirmation.seen, confirmation.runs);
-        let properties = json!({ "confirmed": confirmed, "seen": seen, "runs": runs });
-        object.insert("properties".into(), properties);
-        if confirmed == Some(false) {
-            object.insert("level".into(), json!("warning"));
+    let Some(object) = result.as_object_mut() else { return result };
+    match &finding.status {
+        FindingStatus::New => {}
+        FindingStatus::Known => {
+            object.insert("baselineState".into(), json!("unchanged"));
+        }
+        FindingStatus::Suppressed { reason, .. } => {
+            let suppression = json!([{ "kind": "inSource", "justification": reason }]);
+            object.insert("suppressions".into(), suppression);
         }
     }
-    let flow = verdict.trace.as_ref().map(|trace| flow(places, trace));
+    let trace = entry.answers[answer].verdict.trace.as_ref().filter(|_| finding.traced);
+    let flow = trace.map(|trace| flow(places, trace)).unwrap_or_default();
     // A flow without a place is none.
-    if let (Some(flow), Some(object)) =
-        (flow.filter(|flow| !flow.is_empty()), result.as_object_mut())
-    {
-        let flow = json!([{ "threadFlows": [{ "locations": flow }] }]);
-        object.insert("codeFlows".into(), flow);
+    if !flow.is_empty() {
+        object.insert("codeFlows".into(), json!([{ "threadFlows": [{ "locations": flow }] }]));
     }
     result
-}
-
-fn first_line(locations: &[Value]) -> String {
-    locations.first().map_or(String::new(), |one| {
-        one["physicalLocation"]["artifactLocation"]["uri"].as_str().unwrap_or_default().to_owned()
-    })
 }
 
 fn flow(places: &dyn Locate, trace: &Trace) -> Vec<Value> {
     let steps =
         trace.steps.iter().map(|step| (step.span, format!("{} {}", step.process, step.action)));
-    let left = trace.left.iter().map(|one| (one.span, format!("{} {}", one.process, one.says)));
-    let all = steps.chain(left).filter_map(|(span, text)| {
-        location(places, span, Some(&text)).map(|location| json!({ "location": location }))
+    let left = trace.left.iter().map(|one| (one.span, format!("{} {}", one.process, one.doing)));
+    let all = steps.chain(left).filter_map(|(span, text): (Span, String)| {
+        let place = places.position(span)?;
+        Some(json!({ "location": location(&place, Some(&text)) }))
     });
     all.collect()
 }
 
-fn location(places: &dyn Locate, span: Span, text: Option<&str>) -> Option<Value> {
-    let position = places.position(span)?;
+fn location(place: &SourcePlace, text: Option<&str>) -> Value {
     let mut location = json!({ "physicalLocation": {
-        "artifactLocation": { "uri": position.file },
-        "region": { "startLine": position.line, "startColumn": position.column },
+        "artifactLocation": { "uri": place.file },
+        "region": { "startLine": place.line, "startColumn": place.column },
     } });
     if let (Some(text), Some(object)) = (text, location.as_object_mut()) {
         object.insert("message".into(), json!({ "text": text }));
     }
-    Some(location)
-}
-
-/// One place for a whole trace.
-fn last_span(trace: &Trace) -> Option<Span> {
-    trace.left.first().map(|one| one.span).or(trace.steps.last().map(|step| step.span))
+    location
 }

@@ -1,10 +1,11 @@
-//! Verification told to people: a table of entries and properties, and for each violation the way
-//! there, line by line.
+//! Verification told to people: a table of entries, and for each finding the way there, line by
+//! line, with the source.
 
 use strait_explore::Coverage;
-use strait_verify::{Culprit, Trace};
+use strait_goverify::{Checked, GoFinding, SourceFiles, Summary};
+use strait_verify::{Culprit, Trace, TraceStep};
 
-use crate::commands::verify_report::{Answer, Checked, Confirmation};
+use crate::commands::verify_table;
 use crate::ui::{Paint, Ui, grouped};
 
 /// A longer trace is abbreviated in the middle,
@@ -14,86 +15,63 @@ const FIRST: usize = 20;
 /// and so many at its end.
 const LAST: usize = 30;
 
+/// What is printed.
+pub struct Told<'a> {
+    pub checked: &'a [Checked],
+    pub findings: &'a [GoFinding],
+    /// The sources that traces quote, if they do.
+    pub files: Option<&'a SourceFiles>,
+}
+
 /// Prints the table and what follows it.
-pub fn print(ui: &Ui, checked: &[Checked]) -> anyhow::Result<()> {
-    table(ui, checked)?;
-    for entry in checked {
-        let violations: Vec<&Answer> =
-            entry.answers.iter().filter(|answer| answer.is_violation()).collect();
-        for (position, answer) in violations.iter().enumerate() {
-            violation(ui, entry, answer, &violations[..position])?;
-        }
+pub fn print(ui: &Ui, told: &Told<'_>) -> anyhow::Result<()> {
+    verify_table::print(ui, told.checked, told.findings)?;
+    for finding in told.findings.iter().filter(|one| one.is_new() || ui.verbose > 0) {
+        print_finding(ui, told, finding)?;
     }
-    for entry in checked {
+    for entry in told.checked {
         unknowns(ui, entry)?;
     }
     Ok(())
 }
 
-/// Entries down, properties across.
-fn table(ui: &Ui, checked: &[Checked]) -> anyhow::Result<()> {
-    let Some(first) = checked.first() else { return Ok(()) };
-    // Facts that were not asked for are in the JSON.
-    let shown = |answer: &&Answer| answer.counts;
-    let names: Vec<&str> =
-        first.answers.iter().filter(shown).map(|answer| answer.name.as_str()).collect();
-    let widths: Vec<usize> = names.iter().map(|name| width_of(name, checked)).collect();
-    let columns = names.iter().zip(&widths).map(|(name, width)| format!("{name:<width$}"));
-    let columns: Vec<String> = columns.collect();
-    let longest = checked.iter().map(|entry| entry.entry.chars().count()).max().unwrap_or(0);
-    let width = longest.max(5);
-    let heading = format!("{:<width$}  {}  states", "entry", columns.join("  "));
-    ui.line(ui.paint(Paint::Dim, heading))?;
-    for entry in checked {
-        let mut line = format!("{:<width$}", entry.entry);
-        for (answer, width) in entry.answers.iter().filter(shown).zip(&widths) {
-            line.push_str("  ");
-            line.push_str(&cell(ui, answer, *width));
-        }
-        let bound = if entry.coverage == Coverage::Exhaustive { "" } else { ", bounded" };
-        ui.line(format!("{line}  {}{bound}", grouped(entry.states)))?;
-    }
-    Ok(())
-}
-
-/// A column is as wide as what it holds.
-fn width_of(name: &str, checked: &[Checked]) -> usize {
-    let answers = checked.iter().flat_map(|entry| &entry.answers);
-    let cells = answers.filter(|answer| answer.name == name).map(|answer| word(answer).0);
-    cells.chain([name]).map(|text| text.chars().count()).max().unwrap_or(0)
-}
-
-fn cell(ui: &Ui, answer: &Answer, width: usize) -> String {
-    let (word, paint) = word(answer);
-    ui.paint(paint, format!("{word:<width$}"))
-}
-
-fn word(answer: &Answer) -> (&'static str, Paint) {
-    let seen = answer.confirmation.as_ref().and_then(Confirmation::confirmed);
-    match answer.verdict.holds {
-        Some(true) => ("yes", Paint::Green),
-        Some(false) if seen == Some(true) => ("NO, seen", Paint::Red),
-        Some(false) => ("NO", Paint::Red),
-        None => ("?", Paint::Yellow),
-    }
-}
-
-fn violation(ui: &Ui, entry: &Checked, answer: &Answer, told: &[&Answer]) -> anyhow::Result<()> {
+/// The last line.
+pub fn print_summary(ui: &Ui, summary: &Summary) -> anyhow::Result<()> {
     ui.line("")?;
-    let heading = format!("{}: {} does not hold", entry.entry, answer.name);
-    ui.line(ui.paint(Paint::Bold, heading))?;
-    ui.line(format!("  {}", answer.verdict.why))?;
-    if let Some(confirmation) = &answer.confirmation {
-        ui.line(format!("  {}", confirmation.tell()))?;
+    wrapped(ui, "", &summary.to_string())
+}
+
+fn print_finding(ui: &Ui, told: &Told<'_>, finding: &GoFinding) -> anyhow::Result<()> {
+    let (number, answer) = finding.shown;
+    let entry = &told.checked[number];
+    ui.line("")?;
+    let breaks = finding.properties.join(", ");
+    let heading = format!("{}: {} (breaks {breaks})", entry.entry, finding.kind);
+    bold(ui, &heading)?;
+    wrapped(ui, "  ", &finding.message)?;
+    let others: Vec<&str> = finding
+        .entries
+        .iter()
+        .filter(|other| **other != number)
+        .map(|other| told.checked[*other].entry.as_str())
+        .collect();
+    if !others.is_empty() {
+        wrapped(ui, "  ", &format!("also from {}", others.join(", ")))?;
     }
-    let Some(trace) = &answer.verdict.trace else { return Ok(()) };
-    let same = |other: &&&Answer| {
-        let other = other.verdict.trace.as_ref();
-        other.is_some_and(|other| other.actions == trace.actions && other.cycle == trace.cycle)
-    };
-    match told.iter().find(same) {
-        Some(other) => ui.line(format!("  by the same steps as for {}", other.name)),
-        None => story(ui, entry, trace),
+    if let Some(confirmation) = &finding.confirmation {
+        ui.line(format!("  {confirmation}"))?;
+    }
+    match &finding.status {
+        strait_goverify::FindingStatus::New => {}
+        strait_goverify::FindingStatus::Known => ui.line("  in the baseline")?,
+        strait_goverify::FindingStatus::Suppressed { place, reason } => {
+            wrapped(ui, "  ", &format!("suppressed at {place}: {reason}"))?;
+        }
+    }
+    let trace = entry.answers[answer].verdict.trace.as_ref();
+    match trace.filter(|_| finding.traced) {
+        Some(trace) => story(ui, entry, trace, told.files),
+        None => Ok(()),
     }
 }
 
@@ -103,74 +81,162 @@ struct Row {
     process: String,
     place: String,
     text: String,
+    /// The line of the source that it stands at.
+    source: Option<String>,
 }
 
-fn story(ui: &Ui, entry: &Checked, trace: &Trace) -> anyhow::Result<()> {
-    let places = entry.places.as_ref();
+fn story(
+    ui: &Ui,
+    entry: &Checked,
+    trace: &Trace,
+    files: Option<&SourceFiles>,
+) -> anyhow::Result<()> {
     let steps: Vec<Row> = trace
         .steps
         .iter()
         .enumerate()
-        .map(|(position, step)| {
-            let partner = step.partner.as_ref().and_then(|(_, span)| places.place(*span));
-            let partner = partner.map_or(String::new(), |place| format!(" ({place})"));
-            let round = if trace.cycle == Some(position) { "   ← again and again" } else { "" };
-            Row {
-                number: (position + 1).to_string(),
-                process: step.process.clone(),
-                place: places.place(step.span).unwrap_or_default(),
-                text: format!("{}{partner}{round}", step.action),
-            }
-        })
+        .map(|(position, step)| step_row(entry, trace, position, step, files))
         .collect();
-    let left: Vec<Row> = trace.left.iter().map(|one| left_row(entry, one)).collect();
+    let left: Vec<Row> = trace.left.iter().map(|one| left_row(entry, one, files)).collect();
     let width = |cell: fn(&Row) -> &String| {
         steps.iter().chain(&left).map(|row| cell(row).chars().count()).max().unwrap_or(0)
     };
-    let (process, place) = (width(|row| &row.process), width(|row| &row.place));
-    let line = |row: &Row| {
-        let number = ui.paint(Paint::Dim, format!("{:>5}", row.number));
-        let place = ui.paint(Paint::Dim, format!("{:<place$}", row.place));
-        ui.line(format!("{number}  {:<process$}  {place}  {}", row.process, row.text))
-    };
+    let widths = (width(|row| &row.process), width(|row| &row.place));
     if steps.len() > LONGEST && ui.verbose == 0 {
-        steps[..FIRST].iter().try_for_each(line)?;
+        rows(ui, &steps[..FIRST], widths)?;
         let gone = grouped((steps.len() - FIRST - LAST) as u64);
         ui.line(ui.paint(Paint::Dim, format!("      … {gone} steps left out, -v shows them")))?;
-        steps[steps.len() - LAST..].iter().try_for_each(line)?;
+        rows(ui, &steps[steps.len() - LAST..], widths)?;
     } else {
-        steps.iter().try_for_each(line)?;
+        rows(ui, &steps, widths)?;
     }
     if trace.cycle.is_none() && !left.is_empty() {
         ui.line(ui.paint(Paint::Dim, "  then"))?;
-        left.iter().try_for_each(line)?;
+        rows(ui, &left, widths)?;
     }
     Ok(())
 }
 
-fn left_row(entry: &Checked, one: &Culprit) -> Row {
+/// Prints rows; a line of the source is quoted where it is another one than before.
+fn rows(ui: &Ui, rows: &[Row], (process, place): (usize, usize)) -> anyhow::Result<()> {
+    let mut quoted: Option<&Row> = None;
+    for row in rows {
+        let number = ui.paint(Paint::Dim, format!("{:>5}", row.number));
+        let padded = ui.paint(Paint::Dim, format!("{:<place$}", row.place));
+        ui.line(format!("{number}  {:<process$}  {padded}  {}", row.process, row.text))?;
+        let Some(source) = row.source.as_ref() else { continue };
+        if quoted.is_none_or(|other| other.place != row.place) {
+            let indent = " ".repeat(5 + 2 + process + 2);
+            let room = ui.width().saturating_sub(indent.len() + 2);
+            ui.line(ui.paint(Paint::Dim, format!("{indent}| {}", cut(source, room))))?;
+            quoted = Some(row);
+        }
+    }
+    Ok(())
+}
+
+fn step_row(
+    entry: &Checked,
+    trace: &Trace,
+    position: usize,
+    step: &TraceStep,
+    files: Option<&SourceFiles>,
+) -> Row {
+    let places = entry.places.as_ref();
+    let partner = step.partner.as_ref().and_then(|(_, span)| places.place(*span));
+    let partner = partner.map_or(String::new(), |place| format!(" ({place})"));
+    let round = if trace.cycle == Some(position) { "   ← repeats from here" } else { "" };
+    Row {
+        number: (position + 1).to_string(),
+        process: step.process.clone(),
+        place: step.place.clone().unwrap_or_default(),
+        text: format!("{}{partner}{round}", step.action),
+        source: places.position(step.span).and_then(|place| files?.line(&place)),
+    }
+}
+
+fn left_row(entry: &Checked, one: &Culprit, files: Option<&SourceFiles>) -> Row {
     Row {
         number: String::new(),
         process: one.process.clone(),
-        place: entry.places.place(one.span).unwrap_or_default(),
-        text: one.says.clone(),
+        place: one.place.clone().unwrap_or_default(),
+        text: one.doing.to_string(),
+        source: entry.places.position(one.span).and_then(|place| files?.line(&place)),
     }
 }
 
 /// Why something is not known, once for each reason.
 fn unknowns(ui: &Ui, entry: &Checked) -> anyhow::Result<()> {
-    let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
-    for answer in entry.answers.iter().filter(|one| one.counts && one.verdict.holds.is_none()) {
-        match told.iter_mut().find(|(why, _)| *why == answer.verdict.why) {
-            Some((_, names)) => names.push(&answer.name),
-            None => told.push((&answer.verdict.why, vec![&answer.name])),
+    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+    for answer in entry.answers.iter().filter(|answer| answer.unknown().is_some()) {
+        let why = answer.to_string();
+        match told.iter_mut().find(|(other, _)| *other == why) {
+            Some((_, names)) => names.push(answer.asked.name()),
+            None => told.push((why, vec![answer.asked.name()])),
         }
     }
     for (why, names) in told {
         ui.line("")?;
-        let heading = format!("{}: {} not known", entry.entry, names.join(", "));
-        ui.line(ui.paint(Paint::Bold, heading))?;
-        ui.line(format!("  {why}"))?;
+        let heading = format!("{}: unknown: {}", entry.entry, names.join(", "));
+        bold(ui, &heading)?;
+        wrapped(ui, "  ", &why)?;
     }
     Ok(())
+}
+
+/// How many states there are, and whether these are all.
+pub fn states(entry: &Checked) -> String {
+    let bound = if entry.coverage == Coverage::Exhaustive { "" } else { " bounded" };
+    format!("{}{bound}", grouped(entry.states))
+}
+
+/// Prints a heading within the width.
+fn bold(ui: &Ui, text: &str) -> anyhow::Result<()> {
+    wrap(text, ui.width()).into_iter().try_for_each(|line| ui.line(ui.paint(Paint::Bold, line)))
+}
+
+/// Prints a text within the width, each line with this indentation.
+pub fn wrapped(ui: &Ui, indent: &str, text: &str) -> anyhow::Result<()> {
+    let room = ui.width().saturating_sub(indent.len());
+    wrap(text, room).into_iter().try_for_each(|line| ui.line(format!("{indent}{line}")))
+}
+
+/// A text as lines of at most this width, as far as its words allow.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split(' ') {
+        let Some(line) = lines.last_mut() else { continue };
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(word.to_owned());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+/// A text that is cut at its end if it is longer than this.
+fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_fit_the_width() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("unbreakable words", 5), ["unbreakable", "words"]);
+        assert_eq!(wrap("", 5), [""]);
+        assert_eq!(cut("go work(jobs, results)", 10), "go work(j…");
+        assert_eq!(cut("go work()", 10), "go work()");
+    }
 }

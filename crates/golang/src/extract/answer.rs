@@ -1,6 +1,8 @@
 //! What the helper answers, read and checked: its programs go through the parser and the checker
 //! like anybody's.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use strait_calculus::parse;
 
@@ -40,6 +42,8 @@ struct AnsweredEntry {
     operations: Operations,
     #[serde(default)]
     truncated: bool,
+    #[serde(default)]
+    names: BTreeMap<String, String>,
 }
 
 /// A program that does nothing.
@@ -95,6 +99,7 @@ fn entry(mut answered: AnsweredEntry) -> Entry {
         program,
         text: answered.text,
         positions,
+        names: answered.names,
         assumptions: answered.assumptions,
         loops: answered.loops,
         migo: answered.migo,
@@ -111,7 +116,13 @@ mod tests {
     fn a_refused_program_does_not_hide_the_other_entries() {
         let answered = |name: &str, text: &str| AnsweredEntry {
             name: name.to_owned(),
-            position: GoPosition { file: "m.go".to_owned(), line: 3, column: 1, daemon: false },
+            position: GoPosition {
+                file: "m.go".to_owned(),
+                line: 3,
+                column: 1,
+                daemon: false,
+                recovered: false,
+            },
             text: text.to_owned(),
             positions: Vec::new(),
             lines: vec![0; text.lines().count()],
@@ -120,6 +131,7 @@ mod tests {
             migo: String::new(),
             operations: Operations { reached: 2, exact: 2 },
             truncated: false,
+            names: BTreeMap::new(),
         };
         let fine = entry(answered("m.Fine", "main {\n    mutex m\n    lock m\n}\n"));
         assert!(!fine.truncated && fine.assumptions.is_empty());

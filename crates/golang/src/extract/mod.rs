@@ -9,6 +9,7 @@ mod answer;
 mod helper;
 mod position;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,8 @@ pub struct Entry {
     /// Where each statement comes from. What has no position is a device of the extraction, such
     /// as the one-place channel that stands for a shared variable: no property is about it.
     pub positions: Positions,
+    /// The Go names of the program's functions and objects.
+    pub names: BTreeMap<String, String>,
     /// What was abstracted, with its line.
     pub assumptions: Vec<Assumption>,
     /// The loops that remain in the program, or were cut short.

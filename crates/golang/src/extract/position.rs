@@ -17,6 +17,9 @@ pub struct GoPosition {
     /// Is it reached by a goroutine that the initialisation of a package has started?
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub daemon: bool,
+    /// May a deferred function of the program recover a panic of this operation?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recovered: bool,
 }
 
 impl fmt::Display for GoPosition {

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 
 use strait_calculus::Action;
 
-use crate::check::{Subject, choices};
+use crate::check::Subject;
 use crate::model::Model;
 use crate::tell;
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, Violation, Why};
 
 /// Is there a cycle? The one whose first state is nearest is shown.
 pub fn check(subject: &Subject<'_>) -> Verdict {
@@ -23,29 +23,24 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
             || model.space.targets(*state).contains(state)
             || model.spins(*state)
     };
-    let Some(state) = (0..model.space.states()).find(in_cycle) else {
+    let Some(state) = model.states().find(in_cycle) else {
         return subject.nothing_found();
     };
     let mut way = model.way(state);
     let entry = way.len();
     way.extend(around(model, state));
     let trace = tell::trace(&model.machine, way, Some(entry), subject.places);
-    let why = if model.spins(state) {
-        "a process goes round by itself for ever"
-    } else {
-        "it can go round for ever"
-    };
-    let why = why.to_owned() + &choices(&trace, subject.places);
-    Verdict { holds: Some(false), why, trace: Some(trace), culprits: vec![] }
+    let violation = if model.spins(state) { Violation::Spins } else { Violation::Cycle };
+    Verdict { why: Why::Violated(violation), trace: Some(trace), culprits: vec![] }
 }
 
 /// A shortest way from a state back to itself; nothing if there is none.
-fn around(model: &Model, start: u32) -> Vec<Action> {
+fn around(model: &Model<'_>, start: u32) -> Vec<Action> {
     let component = &model.components().of;
     let inside = |state: u32| component[state as usize] == component[start as usize];
     let mut from = hashbrown::HashMap::with_hasher(rustc_hash::FxBuildHasher);
     let mut queue = VecDeque::from([start]);
-    while let Some(state) = queue.pop_front() {
+    while let Some(state) = queue.pop_front().filter(|_| !model.watch.is_over()) {
         for (label, target) in model.space.steps(state) {
             if target == start {
                 return unwind(model, &from, start, (state, label));
@@ -61,7 +56,7 @@ fn around(model: &Model, start: u32) -> Vec<Action> {
 
 type Steps = hashbrown::HashMap<u32, (u32, u32), rustc_hash::FxBuildHasher>;
 
-fn unwind(model: &Model, from: &Steps, start: u32, last: (u32, u32)) -> Vec<Action> {
+fn unwind(model: &Model<'_>, from: &Steps, start: u32, last: (u32, u32)) -> Vec<Action> {
     let (mut state, label) = last;
     let mut labels = vec![label];
     while state != start {

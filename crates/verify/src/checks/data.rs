@@ -9,25 +9,45 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use strait_calculus::{ActionKind, ProcId, Span, Waiting};
+use strait_explore::Limit;
 
 use crate::model::Model;
+use crate::places::Places;
 use crate::tell;
-use crate::verdict::{Culprit, Places};
+use crate::verdict::Culprit;
+
+/// Does some process depend on how data decides?
+#[derive(Clone, Debug)]
+pub enum Dependence {
+    /// No process does.
+    None,
+    /// This one does.
+    On(Box<Culprit>),
+    /// The time was up before this was known.
+    Unknown(Limit),
+}
+
+impl Dependence {
+    /// No dependent process was found.
+    fn ended(model: &Model<'_>) -> Dependence {
+        model.watch.has_cut().map_or(Dependence::None, Dependence::Unknown)
+    }
+}
 
 /// A process that goes on only if the data decides well, the first one found in a breadth-first
 /// order of states. `adverse` tells which choices the adversary takes. Needs all states.
 pub fn at_the_mercy_of_data(
-    model: &Model,
+    model: &Model<'_>,
     places: &dyn Places,
     adverse: &dyn Fn(Span) -> bool,
-) -> Option<Culprit> {
+) -> Dependence {
     let branches = Branches::new(model, adverse);
     if branches.remaining.is_empty() {
-        return None;
+        return Dependence::ended(model);
     }
     let mut safe: HashMap<ProcId, Vec<bool>, FxBuildHasher> = HashMap::default();
     let mut run = model.state(0);
-    for state in 0..model.space.states() {
+    for state in model.states() {
         if model.space.ended().binary_search(&state).is_ok() {
             continue;
         }
@@ -38,12 +58,21 @@ pub fn at_the_mercy_of_data(
             }
             let process = waiting.process;
             let safe = safe.entry(process).or_insert_with(|| branches.safe(model, process));
+            if model.watch.has_cut().is_some() {
+                return Dependence::ended(model);
+            }
             if !safe[state as usize] {
-                return Some(tell::culprit(&model.machine, &waiting, places));
+                let names = tell::Names::on(&model.machine, &model.way(state), places);
+                return Dependence::On(Box::new(tell::culprit(
+                    &model.machine,
+                    &waiting,
+                    places,
+                    &names,
+                )));
             }
         }
     }
-    None
+    Dependence::ended(model)
 }
 
 fn is_ours(waiting: &Waiting, places: &dyn Places) -> bool {
@@ -56,11 +85,11 @@ struct Branches {
 }
 
 impl Branches {
-    fn new(model: &Model, adverse: &dyn Fn(Span) -> bool) -> Branches {
+    fn new(model: &Model<'_>, adverse: &dyn Fn(Span) -> bool) -> Branches {
         let mut remaining: HashMap<(u32, ProcId), u32, FxBuildHasher> = HashMap::default();
         let actions = model.space.actions();
         let mut run = model.state(0);
-        for state in 0..model.space.states() {
+        for state in model.states() {
             let mut loaded = false;
             for (label, _) in model.space.steps(state) {
                 let action = &actions[label as usize];
@@ -81,19 +110,19 @@ impl Branches {
     }
 
     /// The states from which the process can be made to move, or the program ends.
-    fn safe(&self, model: &Model, process: ProcId) -> Vec<bool> {
+    fn safe(&self, model: &Model<'_>, process: ProcId) -> Vec<bool> {
         let actions = model.space.actions();
         let moves = |state: &u32| {
             model.space.steps(*state).any(|(label, _)| actions[label as usize].involves(process))
         };
         let mut safe = vec![false; model.space.states() as usize];
-        let mut work: Vec<u32> = (0..model.space.states()).filter(moves).collect();
+        let mut work: Vec<u32> = model.states().filter(moves).collect();
         work.extend(model.space.ended().iter().copied().chain(model.space.unknown()));
         for state in &work {
             safe[*state as usize] = true;
         }
         let mut remaining = self.remaining.clone();
-        while let Some(state) = work.pop() {
+        while let Some(state) = work.pop().filter(|_| !model.watch.is_over()) {
             let mut last = None;
             for from in model.predecessors().of(state) {
                 // Several steps between two states stand next to each other.

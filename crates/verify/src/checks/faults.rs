@@ -1,82 +1,101 @@
 //! `channel-safe` (ψ_s) and `waitgroup-safe`: operations that panic, and an add that races with a
 //! wait. The state after the panic is in the space, as an end.
 
-use strait_calculus::{Panicked, ProcId};
+use strait_calculus::{Fault, PanicCause, Panicked, ProcId};
 
 use crate::check::Subject;
-use crate::tell;
-use crate::verdict::{Culprit, Verdict};
+use crate::doing::Doing;
+use crate::tell::Names;
+use crate::verdict::{Culprit, Verdict, Violation};
 
-/// Messages of panics that are misuse of a channel.
-const CHANNEL: [&str; 4] = [
-    "send on closed channel",
-    "close of closed channel",
-    "close of nil channel",
-    "get on abandoned channel",
-];
-/// Messages of panics that are misuse of a lock.
-const LOCK: [&str; 3] =
-    ["unlock of unlocked mutex", "unlock of unlocked rwmutex", "runlock of unlocked rwmutex"];
-/// Messages of panics that are misuse of a wait group.
-const GROUP: [&str; 1] = ["negative waitgroup counter"];
+/// What is misused by an operation that panics.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Misused {
+    Channel,
+    Lock,
+    WaitGroup,
+}
+
+/// What a panic is a misuse of; `None` if the program panics on purpose.
+fn misused(cause: &PanicCause) -> Option<Misused> {
+    match cause {
+        PanicCause::Statement(_) => None,
+        PanicCause::CloseOfNil | PanicCause::AbandonOfNil => Some(Misused::Channel),
+        PanicCause::Fault(fault) => Some(match fault {
+            Fault::SendOnClosed
+            | Fault::CloseOfClosed
+            | Fault::AbandonOfAbandoned
+            | Fault::GetOnAbandoned => Misused::Channel,
+            Fault::UnlockOfUnlocked | Fault::UnlockOfUnlockedRw | Fault::RUnlockOfUnlocked => {
+                Misused::Lock
+            }
+            Fault::NegativeCounter => Misused::WaitGroup,
+        }),
+    }
+}
 
 /// Is a channel misused?
 pub fn channel_safe(subject: &Subject<'_>) -> Verdict {
-    first(subject, &CHANNEL).unwrap_or_else(|| subject.nothing_found())
+    first(subject, Misused::Channel).unwrap_or_else(|| subject.nothing_found())
 }
 
 /// Is a lock misused so that it panics?
 pub(crate) fn lock_panics(subject: &Subject<'_>) -> Option<Verdict> {
-    first(subject, &LOCK)
+    first(subject, Misused::Lock)
 }
 
 /// Is a wait group misused?
 pub fn waitgroup_safe(subject: &Subject<'_>) -> Verdict {
     let race = subject.model.race;
-    let panic = first(subject, &GROUP);
+    let panic = first(subject, Misused::WaitGroup);
     let Some(race) = race else { return panic.unwrap_or_else(|| subject.nothing_found()) };
     if let Some(panic) = panic {
         return panic;
     }
     let machine = &subject.model.machine;
     let state = subject.model.state(race.state);
-    let culprit = |process: ProcId, says: String| {
+    let names = Names::on(machine, &subject.model.way(race.state), subject.places);
+    let culprit = |process: ProcId, doing: Doing| {
         let span = machine.step_span(&state, process, 0);
-        Culprit { process: machine.process_name(process), span, says }
+        let place = subject.places.place(span);
+        Culprit { process: names.get(&machine.process_name(process)), span, place, doing }
     };
     let group = race.waits.object.map_or_else(String::new, |group| subject.name(group));
     let culprits = vec![
-        culprit(race.adds.actor, format!("adds to {group}")),
-        culprit(race.waits.actor, format!("may already pass the wait on {group}")),
+        culprit(race.adds.actor, Doing::AddsTo(group.clone())),
+        culprit(race.waits.actor, Doing::MayPassWait(group)),
     ];
-    let why = format!("an add races with a wait: {}", tell::listed(&culprits, subject.places));
-    subject.broken(race.state, why, culprits)
+    subject.broken(race.state, Violation::AddRace, culprits)
 }
 
-/// The nearest panic with one of these messages, and the places of all.
-fn first(subject: &Subject<'_>, messages: &[&str]) -> Option<Verdict> {
+/// The nearest panic of this kind that is not recovered, and the places of all.
+fn first(subject: &Subject<'_>, wanted: Misused) -> Option<Verdict> {
     let machine = &subject.model.machine;
     let mut nearest = None;
     let mut culprits: Vec<Culprit> = Vec::new();
-    for state in subject.model.space.ended() {
-        for panic in machine.panics(&subject.model.state(*state)) {
-            if panic.deliberate || !messages.contains(&panic.message.as_str()) {
+    for state in subject.model.ended() {
+        for panic in machine.panics(&subject.model.state(state)) {
+            if misused(&panic.cause) != Some(wanted) || subject.places.recovers(panic.span) {
                 continue;
             }
-            nearest.get_or_insert(*state);
-            let same = |one: &Culprit| {
-                one.span.start == panic.span.start && one.says.ends_with(&panic.message)
-            };
+            nearest.get_or_insert(state);
+            let doing = Doing::Panics(panic.cause.clone());
+            let same = |one: &Culprit| one.span.start == panic.span.start && one.doing == doing;
             if !culprits.iter().any(same) {
-                culprits.push(culprit(subject, &panic));
+                culprits.push(culprit(subject, state, &panic));
             }
         }
     }
-    let why = tell::listed(&culprits, subject.places);
-    Some(subject.broken(nearest?, why, culprits))
+    Some(subject.broken(nearest?, Violation::Panic, culprits))
 }
 
-fn culprit(subject: &Subject<'_>, panic: &Panicked) -> Culprit {
-    let process = subject.model.machine.process_name(panic.process);
-    Culprit { process, span: panic.span, says: format!("panics: {}", panic.message) }
+fn culprit(subject: &Subject<'_>, state: u32, panic: &Panicked) -> Culprit {
+    let model = subject.model;
+    let names = Names::on(&model.machine, &model.way(state), subject.places);
+    Culprit {
+        process: names.get(&model.machine.process_name(panic.process)),
+        span: panic.span,
+        place: subject.places.place(panic.span),
+        doing: Doing::Panics(panic.cause.clone()),
+    }
 }

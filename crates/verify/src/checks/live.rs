@@ -1,8 +1,8 @@
-//! `live` (ψ_l): whoever waits can go on in some continuation.
+//! `live` (ψ_l): a process that waits can go on in some continuation.
 //!
 //! A process that can never go on waits in every state from then on, until the execution is in a
 //! component without a way out; and it does not move in there. So one state of each such component
-//! is looked at. A panic ends the program, and nobody waits any more.
+//! is looked at. A panic ends the program, and no process waits any more.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,9 @@ use strait_calculus::{Pc, ProcId, Waiting};
 
 use crate::check::Subject;
 use crate::model::Model;
-use crate::tell;
-use crate::verdict::{Culprit, Verdict};
+use crate::verdict::{Culprit, Verdict, Violation};
 
-/// A process that waits for ever from some state on.
+/// A process that waits forever from some state on.
 pub(crate) struct Stuck {
     /// A state in which it does.
     pub(crate) state: u32,
@@ -21,8 +20,8 @@ pub(crate) struct Stuck {
     pub(crate) waiting: Waiting,
 }
 
-/// Is there somebody who waits for ever? The way leads to where it begins, or on to where everybody
-/// is in the end if that is not much further: there one sees why.
+/// Is there a process that waits forever? The way leads to where it begins, or on to where all
+/// processes are in the end if that is not much further: that shows why.
 pub fn check(subject: &Subject<'_>) -> Verdict {
     let mut places: BTreeMap<Pc, Stuck> = BTreeMap::new();
     each_stuck(subject, |stuck| {
@@ -36,23 +35,21 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
     let begins = first_stuck(model, first.waiting.process).unwrap_or(first.state);
     let (short, long) = (model.space.way(begins).len(), model.space.way(first.state).len());
     let state = if long <= 2 * short + 6 { first.state } else { begins };
-    let culprits: Vec<Culprit> = found
-        .iter()
-        .map(|stuck| tell::culprit(&model.machine, &stuck.waiting, subject.places))
-        .collect();
-    let mut why = format!("{} for ever", tell::listed(&culprits[..1], subject.places));
-    if culprits.len() > 1 {
-        let others = tell::listed(&culprits[1..], subject.places);
-        why.push_str(&format!("; in this or other executions also {others}"));
+    let mut culprits: Vec<Culprit> = Vec::new();
+    for stuck in &found {
+        culprits.extend(subject.culprits(stuck.state, vec![&stuck.waiting]));
     }
-    subject.broken(state, why, culprits)
+    subject.broken(state, Violation::Blocked, culprits)
 }
 
-/// Goes through those who wait for ever, as long as wanted. An empty select is meant to wait.
+/// Goes through the processes that wait forever, as long as wanted. An empty select is meant to wait.
 pub(crate) fn each_stuck(subject: &Subject<'_>, mut wanted: impl FnMut(Stuck) -> bool) {
     let model = subject.model;
     for bottom in model.bottoms() {
         for waiting in model.machine.waiting(&model.state(bottom.state)) {
+            if model.watch.is_over() {
+                return;
+            }
             let ours = !waiting.wants.is_empty() && subject.must_go_on(&waiting);
             if ours && !bottom.moves(model, waiting.process) {
                 let state = bottom.state;
@@ -65,9 +62,9 @@ pub(crate) fn each_stuck(subject: &Subject<'_>, mut wanted: impl FnMut(Stuck) ->
 }
 
 /// The state nearest to the start from which a process that waits there can never go on.
-pub(crate) fn first_stuck(model: &Model, process: ProcId) -> Option<u32> {
+pub(crate) fn first_stuck(model: &Model<'_>, process: ProcId) -> Option<u32> {
     let may_move = model.may_come_to(|action| action.involves(process));
-    let states = (0..model.space.states()).filter(|state| !may_move[*state as usize]);
+    let states = model.states().filter(|state| !may_move[*state as usize]);
     let mut run = model.state(0);
     states.into_iter().find(|state| {
         model.space.load(&model.machine, *state, &mut run);

@@ -1,9 +1,11 @@
-//! One file a property, or a family of them. Each comes from the built state space to a verdict.
+//! One file per property, or per family of properties. Each goes from the state space to a verdict.
 
 pub mod cycle;
 pub mod data;
 pub mod deadlock;
 pub mod faults;
+pub mod leak;
 pub mod live;
+pub mod locks;
 pub mod mutex;
 pub mod reception;

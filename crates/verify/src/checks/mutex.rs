@@ -1,15 +1,15 @@
-//! `mutex-safe`: no unlock of what is not locked, and nobody who waits for ever for a lock that it
-//! holds itself.
+//! `mutex-safe`: no unlock of what is not locked, and no process that waits forever for a lock that
+//! it holds itself.
 
 use strait_calculus::{Action, ActionKind, ObjectId, ProcId, Wish};
 
 use crate::check::Subject;
 use crate::checks::faults::lock_panics;
 use crate::checks::live::{Stuck, each_stuck};
-use crate::tell;
-use crate::verdict::{Culprit, Verdict};
+use crate::doing::{Doing, Wait};
+use crate::verdict::{Verdict, Violation};
 
-/// How many of those who wait for a lock for ever are looked at.
+/// How many of the processes that wait forever for a lock are looked at.
 const LOOKED_AT: usize = 10_000;
 
 /// Is a lock misused?
@@ -31,17 +31,15 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
         found.is_none() && looked_at < LOOKED_AT
     });
     let Some((stuck, object)) = found else { return subject.nothing_found() };
-    let machine = &subject.model.machine;
     let state = crate::checks::live::first_stuck(subject.model, stuck.waiting.process);
-    let culprit = Culprit {
-        says: format!("waits for {}, which it holds itself", subject.name(object)),
-        ..tell::culprit(machine, &stuck.waiting, subject.places)
-    };
-    let why = tell::listed(std::slice::from_ref(&culprit), subject.places);
-    subject.broken(state.unwrap_or(stuck.state), why, vec![culprit])
+    let mut culprits = subject.culprits(stuck.state, vec![&stuck.waiting]);
+    for culprit in &mut culprits {
+        culprit.doing = Doing::Waits(Wait::OwnLock(subject.name(object)));
+    }
+    subject.broken(state.unwrap_or(stuck.state), Violation::OwnLock, culprits)
 }
 
-/// Does this process hold the lock at the end of the way? A lock belongs to whoever took it last.
+/// Does this process hold the lock at the end of the way? A lock belongs to the process that took it last.
 fn holds(way: &[Action], process: ProcId, object: ObjectId) -> bool {
     let (mut owner, mut reading) = (None, 0);
     for action in way.iter().filter(|action| action.object == Some(object)) {

@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use strait_calculus::ObjectId;
 
 use crate::check::Subject;
+use crate::doing::Doing;
 use crate::model::{Model, is_reception};
-use crate::verdict::{Culprit, Verdict};
+use crate::verdict::{Culprit, Verdict, Violation};
 
-/// Is there a message that nobody ever receives? The nearest such state is shown.
+/// Is there a message that is never received? The nearest such state is shown.
 pub fn check(subject: &Subject<'_>) -> Verdict {
     let model = subject.model;
     let mut lost: BTreeMap<ObjectId, u32> = BTreeMap::new();
@@ -30,21 +31,15 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
         .map(|(object, state)| (first_lost(model, object).unwrap_or(state), object))
         .collect();
     found.sort();
-    let Some((state, first)) = found.first().copied() else { return subject.nothing_found() };
-    let name = |object| subject.name(object);
-    let place = crate::tell::at(subject.places, span(subject, first));
-    let mut why = format!("a message in the buffer of {}{place} is never received", name(first));
-    if found.len() > 1 {
-        let others: Vec<String> = found[1..].iter().map(|(_, object)| name(*object)).collect();
-        why.push_str(&format!("; likewise {}", others.join(", ")));
-    }
+    let Some((state, _)) = found.first().copied() else { return subject.nothing_found() };
     let culprits = found.iter().map(|(_, object)| Culprit {
-        process: name(*object),
+        process: subject.name(*object),
         span: span(subject, *object),
-        says: "holds a message that is never received".into(),
+        place: subject.places.place(span(subject, *object)),
+        doing: Doing::HoldsMessage,
     });
     let culprits = culprits.collect();
-    subject.broken(state, why, culprits)
+    subject.broken(state, Violation::MessageLost, culprits)
 }
 
 /// Where a channel is made.
@@ -54,10 +49,10 @@ fn span(subject: &Subject<'_>, object: ObjectId) -> strait_calculus::Span {
 }
 
 /// The nearest state with a message in the buffer from which nothing is ever taken out.
-fn first_lost(model: &Model, object: ObjectId) -> Option<u32> {
+fn first_lost(model: &Model<'_>, object: ObjectId) -> Option<u32> {
     let may = model.may_come_to(|action| is_reception(action, object));
     let mut run = model.state(0);
-    (0..model.space.states()).filter(|state| !may[*state as usize]).find(|state| {
+    model.states().filter(|state| !may[*state as usize]).find(|state| {
         model.space.load(&model.machine, *state, &mut run);
         model.machine.buffered(&run).contains(&object)
     })

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use super::normal::{Node, NodeId, Normal};
 use crate::components::Arrows;
+use crate::watch::Watch;
 
 /// A labelled graph as arrays.
 #[derive(Clone, Debug)]
@@ -60,9 +61,15 @@ impl Arrows for Game {
 /// More vertices than this are not attempted.
 const LARGEST: u64 = 1 << 31;
 
-/// The part of the game that matters for the first state; `None` if it would be too large.
+/// The part of the game that matters for the first state; `None` if it would be too large, or if
+/// the watch runs out.
 /// `member[set][label]` tells which labels are in which set of steps.
-pub fn game(lts: &Lts<'_>, normal: &Normal, member: &[Vec<bool>]) -> Option<Game> {
+pub fn game(
+    lts: &Lts<'_>,
+    normal: &Normal,
+    member: &[Vec<bool>],
+    watch: &Watch<'_>,
+) -> Option<Game> {
     let width = normal.nodes.len() as u64;
     if u64::from(lts.states()) * width >= LARGEST {
         return None;
@@ -87,6 +94,9 @@ pub fn game(lts: &Lts<'_>, normal: &Normal, member: &[Vec<bool>]) -> Option<Game
     let mut next = 0;
     while let Some((state, node)) = game.vertices.get(next).copied() {
         next += 1;
+        if watch.is_over() {
+            return None;
+        }
         let (mut verifier, mut priority) = (false, 0);
         match normal.nodes[node as usize] {
             // Whoever cannot move loses.

@@ -6,6 +6,7 @@ mod evidence;
 mod game;
 mod label;
 mod lexer;
+mod names;
 mod normal;
 mod parser;
 mod solve;
@@ -13,6 +14,7 @@ mod valuation;
 
 pub use game::Lts;
 pub use label::{ACTIONS, Label};
+pub use names::{known_names, nearest_names};
 pub use parser::FormulaError;
 pub use valuation::{check_formula, holds_on};
 
@@ -67,6 +69,25 @@ pub enum Regular {
     Plus(Box<Regular>),
 }
 
+impl Regular {
+    /// Any number of times. Repeated repetition is repetition.
+    fn star(self) -> Regular {
+        match self {
+            Regular::Star(_) => self,
+            Regular::Plus(inner) => Regular::Star(inner),
+            other => Regular::Star(Box::new(other)),
+        }
+    }
+
+    /// At least once.
+    fn plus(self) -> Regular {
+        match self {
+            Regular::Star(_) | Regular::Plus(_) => self,
+            other => Regular::Plus(Box::new(other)),
+        }
+    }
+}
+
 /// A set of steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Steps {
@@ -97,6 +118,17 @@ impl Formula {
     /// Reads a formula. `%` begins a comment.
     pub fn parse(text: &str) -> Result<Formula, FormulaError> {
         parser::parse(text)
+    }
+
+    /// The names of processes and objects that it speaks of, each once.
+    pub fn names(&self) -> Vec<&str> {
+        names::of(&self.root)
+    }
+
+    /// Does it only forbid executions? Then what holds when more can happen holds for less, too.
+    pub fn is_universal(&self) -> bool {
+        let nodes = normal::normal(self).nodes;
+        !nodes.iter().any(|node| matches!(node, normal::Node::Diamond(..)))
     }
 
     /// Its tree.

@@ -121,19 +121,18 @@ impl Builder {
                 let right = self.modality(right, all, inner);
                 self.push(if all { Node::And(left, right) } else { Node::Or(left, right) })
             }
-            Regular::Star(again) => {
-                let node = self.push(Node::Fixpoint(u32::from(!all), 0));
-                let next = self.modality(again, all, node);
-                let body =
-                    self.push(if all { Node::And(inner, next) } else { Node::Or(inner, next) });
-                self.tie(node, body);
-                node
-            }
-            Regular::Plus(again) => {
-                let rest = self.modality(&Regular::Star(again.clone()), all, inner);
-                self.modality(again, all, rest)
-            }
+            Regular::Star(again) => self.repetition(again, all, inner).0,
+            Regular::Plus(again) => self.repetition(again, all, inner).1,
         }
+    }
+
+    /// The nodes for `R*` and for `R+`, which is one round and then `R*`.
+    fn repetition(&mut self, again: &Regular, all: bool, inner: NodeId) -> (NodeId, NodeId) {
+        let node = self.push(Node::Fixpoint(u32::from(!all), 0));
+        let next = self.modality(again, all, node);
+        let body = self.push(if all { Node::And(inner, next) } else { Node::Or(inner, next) });
+        self.tie(node, body);
+        (node, next)
     }
 
     fn tie(&mut self, node: NodeId, body: NodeId) {

@@ -226,10 +226,10 @@ impl Parser {
         let mut inner = if self.is("(") { self.bracketed()? } else { self.step()? };
         loop {
             if self.accept("*") {
-                inner = Regular::Star(Box::new(inner));
+                inner = inner.star();
             } else if self.is("+") && self.ends_operand(self.next + 1) {
                 self.next += 1;
-                inner = Regular::Plus(Box::new(inner));
+                inner = inner.plus();
             } else {
                 return Ok(inner);
             }

@@ -4,6 +4,7 @@
 
 use super::game::Game;
 use crate::components::{Arrows, components};
+use crate::watch::Watch;
 
 /// The result: for each vertex who wins, and for the winner's own vertices where to go.
 pub struct Solution {
@@ -18,9 +19,9 @@ const NONE: u32 = u32::MAX;
 /// In no subgame any more: the winner is known.
 const DECIDED: u32 = 0;
 
-/// Solves the whole game.
-pub fn solve(game: &Game) -> Solution {
-    let parts = components(game);
+/// Solves the whole game. When the watch runs out, the solution means nothing.
+pub fn solve(game: &Game, watch: &Watch<'_>) -> Solution {
+    let parts = components(game, watch);
     let mut members: Vec<Vec<u32>> = Vec::new();
     members.resize_with(parts.count as usize, Vec::new);
     for (vertex, part) in parts.of.iter().enumerate() {
@@ -29,6 +30,7 @@ pub fn solve(game: &Game) -> Solution {
     let size = game.vertices.len();
     let mut solver = Solver {
         game,
+        watch,
         predecessors: Backwards::new(game),
         winner: vec![false; size],
         choice: vec![NONE; size],
@@ -38,6 +40,9 @@ pub fn solve(game: &Game) -> Solution {
     };
     // Every edge leads to the same component or to one with a lower number.
     for part in members {
+        if watch.is_over() {
+            break;
+        }
         solver.solve_component(part);
     }
     Solution { verifier: solver.winner, choice: solver.choice }
@@ -45,6 +50,7 @@ pub fn solve(game: &Game) -> Solution {
 
 struct Solver<'a> {
     game: &'a Game,
+    watch: &'a Watch<'a>,
     predecessors: Backwards,
     winner: Vec<bool>,
     choice: Vec<u32>,
@@ -120,6 +126,9 @@ impl Solver<'_> {
         let mut next = 0;
         while let Some(vertex) = attracted.get(next).copied() {
             next += 1;
+            if self.watch.is_over() {
+                break;
+            }
             let range = self.predecessors.range(vertex);
             for place in range {
                 let from = self.predecessors.sources[place];
@@ -161,7 +170,7 @@ impl Solver<'_> {
 
     /// Zielonka's algorithm on a subgame in which every vertex has an edge to another one of it.
     fn zielonka(&mut self, mut vertices: Vec<u32>, own: u32) {
-        while !vertices.is_empty() {
+        while !vertices.is_empty() && !self.watch.is_over() {
             let highest = vertices.iter().map(|vertex| self.game.priority[*vertex as usize]).max();
             let highest = highest.unwrap_or(0);
             let player = highest.is_multiple_of(2);

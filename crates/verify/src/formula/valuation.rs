@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use strait_calculus::Action;
-use strait_explore::Coverage;
 
 use super::Formula;
 use super::evidence::refutation;
@@ -13,18 +12,21 @@ use super::game::{Lts, game};
 use super::label::Label;
 use super::normal::{Normal, normal};
 use super::solve::solve;
-use crate::check::choices;
+use crate::check::recovered_panic;
 use crate::model::Model;
+use crate::places::Places;
 use crate::tell;
-use crate::verdict::{Places, Verdict};
+use crate::verdict::{Unknown, Verdict, Violation, Why};
+use crate::watch::Watch;
 
 /// Does the formula hold in the first state of a labelled graph? `None` if the game would be too
 /// large.
 pub fn holds_on(lts: &Lts<'_>, labels: &[Label], formula: &Formula) -> Option<bool> {
     let normal = normal(formula);
     let member = membership(&normal, labels);
-    let game = game(lts, &normal, &member)?;
-    Some(solve(&game).verifier[0])
+    let watch = Watch::never();
+    let game = game(lts, &normal, &member, &watch)?;
+    Some(solve(&game, &watch).verifier[0])
 }
 
 /// For each set of steps in the formula, which labels are in it.
@@ -34,34 +36,40 @@ fn membership(normal: &Normal, labels: &[Label]) -> Vec<Vec<bool>> {
 }
 
 /// Checks a formula on all states of a program. The model must not be reduced.
-pub fn check_formula(model: &Model, formula: &Formula, places: &dyn Places) -> Verdict {
-    if model.space.coverage != Coverage::Exhaustive {
-        let why =
-            format!("a formula needs all states, and what was seen is {}", model.space.coverage);
-        return Verdict::unknown(why);
+pub fn check_formula(model: &Model<'_>, formula: &Formula, places: &dyn Places) -> Verdict {
+    if let Some(bound) = model.bound() {
+        return Verdict::unknown(Unknown::FormulaStatesLeft(bound));
     }
+    // What follows a recovered panic is not in the model, and the formula may speak of it.
+    if let Some(place) = recovered_panic(model, places) {
+        return Verdict::unknown(Unknown::RecoveredPanic { place });
+    }
+    let verdict = decide(model, formula, places);
+    match model.watch.has_cut() {
+        Some(limit) => Verdict::unknown(Unknown::CheckEnded(limit)),
+        None => verdict,
+    }
+}
+
+fn decide(model: &Model<'_>, formula: &Formula, places: &dyn Places) -> Verdict {
     let normal = normal(formula);
     let placed = normal.steps.iter().any(|steps| steps.asks_for_places());
-    let labelled = Labelled::new(model, placed.then_some(places));
+    let labelled = Labelled::new(model, places, placed);
     let member = membership(&normal, &labelled.labels);
-    let Some(game) = game(&labelled.lts, &normal, &member) else {
-        return Verdict::unknown("states times parts of the formula are too many");
+    let Some(game) = game(&labelled.lts, &normal, &member, &model.watch) else {
+        return Verdict::unknown(Unknown::FormulaTooLarge);
     };
-    let solution = solve(&game);
-    if solution.verifier[0] {
-        return Verdict::holds("");
+    let solution = solve(&game, &model.watch);
+    if solution.verifier[0] || model.watch.has_cut().is_some() {
+        return Verdict::proved();
     }
     let (labels, round) = refutation(&labelled.lts, &normal, &game, &solution, &member);
     let actions: Vec<Action> =
         labels.iter().map_while(|label| labelled.actions[*label as usize]).collect();
     let trace = tell::trace(&model.machine, actions, round, places);
-    let why = if trace.steps.is_empty() {
-        "it does not hold in the first state".to_owned()
-    } else {
-        "it does not hold: after these steps it cannot be saved".to_owned()
-    };
-    let why = why + &choices(&trace, places);
-    Verdict { holds: Some(false), why, trace: Some(trace), culprits: vec![] }
+    let violation =
+        if trace.steps.is_empty() { Violation::Formula } else { Violation::FormulaAfter };
+    Verdict { why: Why::Violated(violation), trace: Some(trace), culprits: vec![] }
 }
 
 /// A model's graph with the labels that formulas see.
@@ -73,7 +81,7 @@ struct Labelled<'a> {
 }
 
 impl<'a> Labelled<'a> {
-    fn new(model: &'a Model, places: Option<&dyn Places>) -> Labelled<'a> {
+    fn new(model: &'a Model<'_>, places: &dyn Places, placed: bool) -> Labelled<'a> {
         let (offsets, labels, targets) = model.space.arrays();
         let lts = Lts {
             offsets: Cow::Borrowed(offsets),
@@ -84,7 +92,11 @@ impl<'a> Labelled<'a> {
         let names = |action: &Action| {
             let mut names = vec![machine.process_name(action.actor)];
             names.extend(action.partner.map(|(partner, _)| machine.process_name(partner)));
-            names.extend(action.object.map(|object| machine.object_name(object)));
+            // An object answers to its name in the program and to the one that people know.
+            if let Some(object) = action.object {
+                let name = machine.object_name(object);
+                names.extend([places.name(&name), name]);
+            }
             names
         };
         let actions = model.space.actions();
@@ -93,7 +105,7 @@ impl<'a> Labelled<'a> {
             labels: actions.iter().map(|action| Label::of(action, &names)).collect(),
             actions: actions.iter().copied().map(Some).collect(),
         };
-        if let Some(places) = places {
+        if placed {
             labelled.put_in_places(model, places);
         }
         if !model.spinning.is_empty() {
@@ -103,12 +115,15 @@ impl<'a> Labelled<'a> {
     }
 
     /// Tells apart steps of one action that happen at different places.
-    fn put_in_places(&mut self, model: &Model, places: &dyn Places) {
+    fn put_in_places(&mut self, model: &Model<'_>, places: &dyn Places) {
         let mut numbers: HashMap<(u32, Vec<String>), u32, FxBuildHasher> = HashMap::default();
         let (mut labels, mut actions) = (Vec::new(), Vec::new());
         let mut relabelled = Vec::with_capacity(self.lts.labels.len());
         let mut run = model.state(0);
         for state in 0..self.lts.states() {
+            if model.watch.is_over() {
+                return;
+            }
             model.space.load(&model.machine, state, &mut run);
             for (label, _) in self.lts.steps(state) {
                 let Some(action) = self.actions[label as usize] else { continue };
@@ -135,7 +150,7 @@ impl<'a> Labelled<'a> {
     }
 
     /// A process that runs by itself is a step that leads nowhere else.
-    fn add_spinning(&mut self, model: &Model) {
+    fn add_spinning(&mut self, model: &Model<'_>) {
         let label = self.labels.len() as u32;
         self.labels.push(Label { kind: None, names: vec![], places: vec![] });
         self.actions.push(None);

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use strait_calculus::{
-    Action, ActionKind, Fault, Machine, ObjectId, ProcId, Program, Recording, State, Wish,
+    Action, ActionKind, Fault, Holding, Machine, ObjectId, PanicCause, ProcId, Program, Recording,
+    State, Wish,
 };
 use strait_explore::System;
 use strait_verify::Property;
@@ -23,19 +24,23 @@ pub fn by_definition(program: &Program, limit: usize) -> Option<BTreeMap<Propert
     let nodes = nodes(&machine, limit)?;
     let mut holds: BTreeMap<Property, bool> =
         Property::ALL.into_iter().map(|property| (property, true)).collect();
+    let mut depends_on_the_way = false;
     let mut refute = |property| {
         holds.insert(property, false);
     };
     for number in 0..nodes.len() {
         let node = &nodes[number];
         if node.over {
-            for panic in machine.panics(&node.state).iter().filter(|panic| !panic.deliberate) {
-                match panic.message.as_str() {
-                    "send on closed channel"
-                    | "close of closed channel"
-                    | "close of nil channel" => refute(Property::ChannelSafe),
-                    "negative waitgroup counter" => refute(Property::WaitGroupSafe),
-                    _ => refute(Property::MutexSafe),
+            for panic in machine.panics(&node.state) {
+                match panic.cause {
+                    PanicCause::Statement(_) => {}
+                    PanicCause::Fault(Fault::NegativeCounter) => refute(Property::WaitGroupSafe),
+                    PanicCause::Fault(
+                        Fault::UnlockOfUnlocked
+                        | Fault::UnlockOfUnlockedRw
+                        | Fault::RUnlockOfUnlocked,
+                    ) => refute(Property::MutexSafe),
+                    _ => refute(Property::ChannelSafe),
                 }
             }
             refute(Property::NoTerminal);
@@ -44,17 +49,21 @@ pub fn by_definition(program: &Program, limit: usize) -> Option<BTreeMap<Propert
         let waiting = machine.waiting(&node.state);
         if node.steps.is_empty() && !node.spins {
             refute(Property::NoTerminal);
-            if !waiting.is_empty() {
+            if waiting.iter().any(|one| one.process == ProcId(0) && !one.wants.is_empty()) {
                 refute(Property::NoDeadlock);
             }
         }
         if node.spins || comes_back(&nodes, number) {
             refute(Property::NoCycle);
         }
+        let main_has_finished = !machine.is_unfinished(&node.state, ProcId(0));
         for one in waiting {
             let moves = |action: &Action| action.involves(one.process);
             if !possible(&nodes, number, &moves) {
                 refute(Property::Live);
+                if main_has_finished {
+                    refute(Property::NoLeak);
+                }
                 let wants = one.wants.iter().find(|want| {
                     matches!(want.wish, Wish::Lock | Wish::ReadLock) && want.object.is_some()
                 });
@@ -71,11 +80,121 @@ pub fn by_definition(program: &Program, limit: usize) -> Option<BTreeMap<Propert
                 refute(Property::EventualReception);
             }
         }
+        for (object, holding) in machine.held_locks(&node.state) {
+            match kept(&machine, &nodes, number, object, holding) {
+                Kept::No => {}
+                Kept::Yes => refute(Property::LocksReleased),
+                Kept::DependsOnTheWay => depends_on_the_way = true,
+            }
+        }
         if races(&machine, node) {
             refute(Property::WaitGroupSafe);
         }
     }
+    // One way to the same state says that the holder is blocked, another that it is not.
+    if depends_on_the_way && holds[&Property::LocksReleased] {
+        holds.remove(&Property::LocksReleased);
+    }
     Some(holds)
+}
+
+/// Is a lock that is held in a state never released, though no process waits for it or blocks with
+/// it in its hands?
+enum Kept {
+    No,
+    Yes,
+    DependsOnTheWay,
+}
+
+fn kept(
+    machine: &Machine,
+    nodes: &[Node],
+    number: usize,
+    object: ObjectId,
+    holding: Holding,
+) -> Kept {
+    let release = match holding {
+        Holding::Exclusive => ActionKind::Unlock,
+        Holding::Readers => ActionKind::ReadUnlock,
+    };
+    let released = |action: &Action| action.object == Some(object) && action.kind == release;
+    if possible(nodes, number, &released) {
+        return Kept::No;
+    }
+    let wanted = |one: &strait_calculus::Waiting| {
+        one.wants.iter().any(|want| {
+            want.object == Some(object) && matches!(want.wish, Wish::Lock | Wish::ReadLock)
+        })
+    };
+    let after = reachable(nodes, number);
+    if after.iter().any(|later| machine.waiting(&nodes[*later].state).iter().any(wanted)) {
+        return Kept::No;
+    }
+    // Only where everything has settled: from every later state one comes back.
+    if after.iter().any(|later| !reachable(nodes, *later).contains(&number)) {
+        return Kept::No;
+    }
+    let users = last_users(nodes, number, object, holding);
+    let waiting = machine.waiting(&nodes[number].state);
+    let blocked = |user: &ProcId| {
+        let moves = |action: &Action| action.involves(*user);
+        waiting.iter().any(|one| one.process == *user && !one.wants.is_empty())
+            && !possible(nodes, number, &moves)
+    };
+    match (users.iter().any(blocked), users.iter().any(|user| !blocked(user))) {
+        (_, false) => Kept::No,
+        (false, true) => Kept::Yes,
+        (true, true) => Kept::DependsOnTheWay,
+    }
+}
+
+fn reachable(nodes: &[Node], start: usize) -> std::collections::BTreeSet<usize> {
+    let mut seen = std::collections::BTreeSet::new();
+    let mut work = vec![start];
+    while let Some(number) = work.pop() {
+        if seen.insert(number) {
+            work.extend(nodes[number].steps.iter().map(|(_, target)| *target));
+        }
+    }
+    seen
+}
+
+/// The processes that may have taken the lock last on some way to a state. The states are
+/// multiplied with who holds it.
+fn last_users(
+    nodes: &[Node],
+    goal: usize,
+    object: ObjectId,
+    holding: Holding,
+) -> std::collections::BTreeSet<ProcId> {
+    let (take, release) = match holding {
+        Holding::Exclusive => (ActionKind::Lock, ActionKind::Unlock),
+        Holding::Readers => (ActionKind::ReadLock, ActionKind::ReadUnlock),
+    };
+    let mut found = std::collections::BTreeSet::new();
+    let mut seen = std::collections::HashSet::new();
+    let mut work: Vec<(usize, Vec<ProcId>)> = vec![(0, vec![])];
+    while let Some((number, users)) = work.pop() {
+        if !seen.insert((number, users.clone())) || users.len() > 4 {
+            continue;
+        }
+        if number == goal {
+            found.extend(users.last());
+        }
+        for (action, target) in &nodes[number].steps {
+            let mut users = users.clone();
+            if action.object == Some(object) && action.kind == take {
+                users.push(action.actor);
+            } else if action.object == Some(object) && action.kind == release {
+                let own = users.iter().rposition(|user| *user == action.actor);
+                if let Some(last) = own.or(users.len().checked_sub(1)) {
+                    users.remove(last);
+                }
+            }
+            work.push((*target, users));
+        }
+    }
+    found
 }
 
 fn nodes(machine: &Machine, limit: usize) -> Option<Vec<Node>> {
@@ -200,18 +319,4 @@ fn races(machine: &Machine, node: &Node) -> bool {
                     && machine.amount(&node.state, add) > 0
             })
     })
-}
-
-#[test]
-fn faults_have_the_messages_that_the_checks_know() {
-    for (fault, message) in [
-        (Fault::SendOnClosed, "send on closed channel"),
-        (Fault::CloseOfClosed, "close of closed channel"),
-        (Fault::UnlockOfUnlocked, "unlock of unlocked mutex"),
-        (Fault::UnlockOfUnlockedRw, "unlock of unlocked rwmutex"),
-        (Fault::RUnlockOfUnlocked, "runlock of unlocked rwmutex"),
-        (Fault::NegativeCounter, "negative waitgroup counter"),
-    ] {
-        assert_eq!(fault.message(), message);
-    }
 }

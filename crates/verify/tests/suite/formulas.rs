@@ -273,7 +273,24 @@ fn on_program(source: &str, formula: &str) -> bool {
     let budget = Budget { reduction: Reduction::Never, ..Budget::default() };
     let model = Model::explore(&program, &budget);
     let formula = Formula::parse(formula).expect("a formula");
-    check_formula(&model, &formula, &InText(source)).holds.expect("an answer")
+    check_formula(&model, &formula, &InText(source)).holds().expect("an answer")
+}
+
+#[test]
+fn repeated_repetition_is_repetition() {
+    for (one, other) in [
+        ("[send(c)**]true", "[send(c)*]true"),
+        ("[(send(c)*)*]true", "[send(c)*]true"),
+        ("<send(c)++>true", "<send(c)+>true"),
+        ("<(send(c)+)*>true", "<send(c)*>true"),
+        ("<(send(c)*)+>true", "<send(c)*>true"),
+    ] {
+        let [one, other] = [one, other].map(|text| Formula::parse(text).expect("a formula"));
+        assert_eq!(one, other);
+    }
+    // Nested repetitions do not double the formula at each level.
+    let nested = format!("<{}close(c){}>true", "(".repeat(40), ".send(c))+".repeat(40));
+    assert!(!on_program("main { chan c: int; close c }", &nested));
 }
 
 #[test]

@@ -5,5 +5,6 @@ mod formulas;
 #[cfg(feature = "merc")]
 mod merc;
 mod mutants;
+mod properties;
 mod random;
 mod reductions;

@@ -32,7 +32,7 @@ fn verdicts_agree_with_labels() {
                     .verdicts
                     .iter()
                     .find(|(one, _)| *one == property)
-                    .and_then(|(_, one)| one.holds)
+                    .and_then(|(_, one)| one.holds())
             };
             if holds(Property::Live).is_none() {
                 unknown += 1;
@@ -40,7 +40,7 @@ fn verdicts_agree_with_labels() {
             }
             let text = print(&program);
             let live = holds(Property::Live) == Some(true);
-            let alive = holds(Property::NoDeadlock) == Some(true);
+            let alive = [Property::NoDeadlock, Property::NoLeak].map(holds) == [Some(true); 2];
             let safe = holds(Property::ChannelSafe) == Some(true);
             match verdict {
                 Verdict::Terminates => assert!(live && alive && safe, "{text}"),

@@ -1,7 +1,6 @@
-//! `strait go verify --confirm`: what the model says is wrong, looked for in runs of the program.
-//! Comes in: entries that were checked. Goes out: the same, each violated property with how often it
-//! was seen of how many runs. A suspicion that the model alone cannot vouch for becomes a violation
-//! when it was seen.
+//! What the model says is wrong, looked for in runs of the program. Comes in: entries that were
+//! checked. Goes out: the same, each violated property with how often it was seen of how many runs.
+//! A suspicion that the model alone cannot vouch for becomes a violation when it was seen.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,11 +10,14 @@ use std::time::Duration;
 
 use strait_reorder::{Line, Place, Prediction, Witness};
 use strait_toolchain::{Cache, Launcher};
-use strait_verify::{Property, Verdict};
+use strait_verify::{TraceStep, Verdict, Violation, Why};
 
-use crate::commands::verify_report::{Answer, Checked, Confirmation, Locate};
+use crate::answer::{Checked, Conclusion, Confirmation, NotRun};
+use crate::error::Error;
+use crate::places::Locate;
 
 /// How many runs an entry gets, and how much time.
+#[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// Runs.
     pub runs: u64,
@@ -25,10 +27,15 @@ pub struct Effort {
 
 /// Looks for everything that is said to be wrong.
 pub struct Confirm<'a> {
+    /// What starts processes.
     pub launcher: &'a Launcher,
+    /// Where the packages were read.
     pub directory: &'a Path,
+    /// Build tags.
     pub tags: Option<String>,
+    /// How hard to look.
     pub effort: Effort,
+    /// Set from outside to end early.
     pub stop: Arc<AtomicBool>,
 }
 
@@ -36,19 +43,18 @@ pub struct Confirm<'a> {
 type Kind = (String, bool);
 
 impl Confirm<'_> {
-    /// Runs the entries with violations. Hears what is being done.
-    pub fn all(&self, checked: &mut [Checked], tell: &dyn Fn(&str)) -> anyhow::Result<()> {
+    /// Runs the entries with violations. `tell` hears the name of each.
+    pub fn all(&self, checked: &mut [Checked], tell: &dyn Fn(&str)) -> Result<(), Error> {
         let cache = Cache::find()?;
         let mut witnesses: BTreeMap<Kind, Result<Witness, String>> = BTreeMap::new();
         for entry in checked {
             let wanted: Vec<usize> =
-                (0..entry.answers.len()).filter(|at| is_suspected(&entry.answers[*at])).collect();
+                (0..entry.answers.len()).filter(|at| entry.answers[*at].is_suspected()).collect();
             if wanted.is_empty() {
                 continue;
             }
             let Some((package, test)) = package_and_test(&entry.entry) else {
-                let why = "only main and tests can be run";
-                mark_all(entry, &wanted, Confirmation::impossible(why));
+                mark_all(entry, &wanted, &NotRun::NotRunnable);
                 continue;
             };
             tell(&entry.entry);
@@ -62,7 +68,7 @@ impl Confirm<'_> {
             });
             match witness {
                 Ok(witness) => self.look(entry, &wanted, test.as_deref(), witness)?,
-                Err(why) => mark_all(entry, &wanted, Confirmation::impossible(why.as_str())),
+                Err(why) => mark_all(entry, &wanted, &NotRun::NotBuilt(why.clone())),
             }
         }
         Ok(())
@@ -74,20 +80,17 @@ impl Confirm<'_> {
         wanted: &[usize],
         test: Option<&str>,
         witness: &Witness,
-    ) -> anyhow::Result<()> {
+    ) -> Result<(), Error> {
         let mut asked = Vec::new();
         let mut predictions = Vec::new();
         for at in wanted {
-            let answer = &entry.answers[*at];
-            match self.prediction(answer, entry.places.as_ref()) {
+            let predicted = self.prediction(&entry.answers[*at].verdict, entry.places.as_ref());
+            match predicted {
                 Some(prediction) => {
                     asked.push(*at);
                     predictions.push(prediction);
                 }
-                None => {
-                    let why = "a run does not show it";
-                    entry.answers[*at].confirmation = Some(Confirmation::impossible(why));
-                }
+                None => mark_all(entry, &[*at], &NotRun::NotVisible),
             }
         }
         if predictions.is_empty() {
@@ -97,35 +100,31 @@ impl Confirm<'_> {
         let sightings = witness.look_for(test, &predictions, runs, time, &self.stop)?;
         for (at, seen) in asked.into_iter().zip(&sightings.seen) {
             let answer = &mut entry.answers[at];
-            let runs = sightings.runs;
-            answer.confirmation = Some(Confirmation { seen: Some(*seen), runs, why: None });
-            if let Some(doubted) = answer.doubted.take_if(|_| *seen > 0) {
-                answer.verdict = doubted;
+            let (seen, runs) = (*seen, sightings.runs);
+            answer.confirmation = Some(Confirmation::Looked { seen, runs });
+            if seen > 0 {
+                answer.conclusion = Conclusion::Violated(None);
             }
         }
         Ok(())
     }
 
     /// What a run would show; `None` for what cannot be seen from outside.
-    fn prediction(&self, answer: &Answer, places: &dyn Locate) -> Option<Prediction> {
-        let verdict = answer.doubted.as_ref().unwrap_or(&answer.verdict);
+    fn prediction(&self, verdict: &Verdict, places: &dyn Locate) -> Option<Prediction> {
         let trace = verdict.trace.as_ref()?;
-        if answer.name == Property::EventualReception.name() || trace.cycle.is_some() {
-            return None;
-        }
-        let panics = panics(verdict);
+        let panics = panics(verdict)?;
         let line = |span| {
             let position = places.position(span)?;
             Some((self.file(&position.file), position.line))
         };
         let spans = verdict.culprits.iter().map(|culprit| culprit.span);
-        let left = trace.left.iter().filter(|one| one.says.starts_with("waits"));
+        let left = trace.left.iter().filter(|one| one.doing.is_waiting());
         let left = left.map(|one| one.span).filter(|_| !panics);
         let mut at: Vec<Line> = spans.chain(left).filter_map(line).collect();
         if panics {
             at.extend(trace.steps.last().and_then(|step| line(step.span)));
         }
-        let partners = |step: &strait_verify::Told| step.partner.as_ref().map(|(_, span)| *span);
+        let partners = |step: &TraceStep| step.partner.as_ref().map(|(_, span)| *span);
         let steps = trace.steps.iter();
         let cases = steps.flat_map(|step| [Some(step.span), partners(step)]).flatten();
         let cases = cases.filter_map(line).collect();
@@ -138,18 +137,27 @@ impl Confirm<'_> {
     }
 }
 
-/// Is there something to look for: a violation, or one that only the model's gaps put in doubt?
-fn is_suspected(answer: &Answer) -> bool {
-    answer.counts && (answer.verdict.holds == Some(false) || answer.doubted.is_some())
+/// Would the program panic, or would a goroutine stay blocked? `None` if a run shows neither.
+fn panics(verdict: &Verdict) -> Option<bool> {
+    let Why::Violated(violation) = verdict.why else { return None };
+    match violation {
+        Violation::Panic | Violation::AddRace => Some(true),
+        Violation::Deadlock | Violation::Leak | Violation::Blocked | Violation::OwnLock => {
+            Some(false)
+        }
+        Violation::LockKept
+        | Violation::MessageLost
+        | Violation::Ends
+        | Violation::Cycle
+        | Violation::Spins
+        | Violation::Formula
+        | Violation::FormulaAfter => None,
+    }
 }
 
-fn panics(verdict: &Verdict) -> bool {
-    !verdict.culprits.iter().any(|one| one.says.starts_with("waits"))
-}
-
-fn mark_all(entry: &mut Checked, wanted: &[usize], confirmation: Confirmation) {
+fn mark_all(entry: &mut Checked, wanted: &[usize], why: &NotRun) {
     for at in wanted {
-        entry.answers[*at].confirmation = Some(confirmation.clone());
+        entry.answers[*at].confirmation = Some(Confirmation::NotRun(why.clone()));
     }
 }
 
