@@ -30,6 +30,7 @@ func newGraph(w *World) *Graph {
 		}
 	}
 	functions := ssautil.AllFunctions(w.program)
+	w.graphTaken = map[*ssa.Function]bool{}
 	callers := map[*ssa.Function][]*ssa.Function{}
 	bySignature := map[string][]*ssa.Function{} // functions whose address is taken
 	callersOf := map[string][]*ssa.Function{}   // functions that call a value of a signature
@@ -50,6 +51,9 @@ func newGraph(w *World) *Graph {
 						callers[other] = append(callers[other], fn)
 						key := typeName(other.Signature)
 						bySignature[key] = append(bySignature[key], other)
+						if call, ok := instr.(ssa.CallInstruction); !ok || call.Common().Value != *operand {
+							w.graphTaken[other] = true
+						}
 					}
 				}
 				if call, ok := instr.(ssa.CallInstruction); ok {
@@ -93,11 +97,13 @@ func newGraph(w *World) *Graph {
 	backwards(g.effects, append(writing, noticed...), callers)
 	for _, t := range g.boxed {
 		for _, method := range w.methodsOf(t) {
+			w.graphTaken[method] = true
 			if g.effects[method] {
 				g.boxedWith[method.Name()] = append(g.boxedWith[method.Name()], t)
 			}
 		}
 	}
+	w.relevance = newRelevance(w, functions)
 	return g
 }
 

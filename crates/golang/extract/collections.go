@@ -339,6 +339,13 @@ func (d *Driver) copies(s *State, site *ssa.Call, args []Value, pos token.Pos) V
 // partTypeAt is the type of the part of a type at a path.
 func partTypeAt(t types.Type, path string) types.Type {
 	for path != "" && t != nil {
+		if _, n, rest, ok := window(path); ok {
+			if array, isArray := t.Underlying().(*types.Array); isArray {
+				t, path = types.NewArray(array.Elem(), int64(n)), rest
+				continue
+			}
+			return nil
+		}
 		index, rest := step(path)
 		t, path = partType(t, index), rest
 	}

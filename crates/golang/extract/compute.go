@@ -72,8 +72,14 @@ func (d *Driver) compute(s *State, v ssa.Value) Value {
 	case *ssa.Slice:
 		return d.slice(s, i)
 	case *ssa.SliceToArrayPointer:
-		if slice, ok := d.value(s, i.X).(Slc); ok && slice.low == 0 {
-			return Ptr{slice.object, slice.path}
+		array := i.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Array)
+		switch slice := d.value(s, i.X).(type) {
+		case Slc:
+			return Ptr{slice.object, windowAt(slice.path, slice.low, int(array.Len()))}
+		case KNil:
+			if array.Len() == 0 {
+				return KNil{}
+			}
 		}
 	case *ssa.TypeAssert:
 		return d.typeAssert(s, i)

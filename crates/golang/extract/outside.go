@@ -173,7 +173,11 @@ func (d *Driver) callbacks(s *State, target Target) []callback {
 			if strings.HasPrefix(target.fn.Name(), "Fprint") {
 				// The writer is written to once, when everything is there.
 				c.names = map[string]bool{"Write": true}
-				c.value(target.args[0], target.fn.Signature.Params().At(0).Type(), 0)
+				if writer, ok := target.args[0].(Ifc); ok {
+					c.methods(writer.v, writer.typ)
+				} else {
+					c.unknown(target.fn.Signature.Params().At(0).Type())
+				}
 			}
 			return c.found
 		}
@@ -274,7 +278,7 @@ func (c *calling) methods(v Value, t types.Type) {
 	if t == nil || types.IsInterface(t) {
 		return
 	}
-	if _, isModel := v.(Model); isModel {
+	if _, isModel := v.(Model); isModel || isNil(v) {
 		return
 	}
 	for name := range c.names {

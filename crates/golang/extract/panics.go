@@ -171,6 +171,20 @@ func (d *Driver) fails(s *State, instr ssa.Instruction) (danger, string) {
 		}
 	case *ssa.TypeAssert:
 		return d.failsAssertion(s, i)
+	case *ssa.SliceToArrayPointer:
+		array := i.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Array)
+		switch v := d.value(s, i.X).(type) {
+		case Slc:
+			if int64(v.n) < array.Len() {
+				return certain, "cannot convert slice to array"
+			}
+		case KNil:
+			if array.Len() > 0 {
+				return certain, "cannot convert slice to array"
+			}
+		default:
+			return unsure, ""
+		}
 	case *ssa.MakeSlice:
 		if n, ok := d.value(s, i.Len).(KInt); ok && n < 0 {
 			return certain, "makeslice: len out of range"

@@ -36,6 +36,9 @@ func (d *Driver) advance(s *State) bool {
 	instr := f.block.Instrs[f.pc]
 	f.pc++
 	d.current = s
+	if d.drops(s, instr) {
+		return false
+	}
 	if tag, found := d.unresolved(s, instr); found {
 		f.pc--
 		return d.split(s, tag)
@@ -109,6 +112,36 @@ func (d *Driver) advance(s *State) bool {
 			return d.oneOf(s, i, model.args[0].(Slc))
 		}
 		f.regs[i] = v
+	}
+	return false
+}
+
+// dropped stands for data that decides nothing.
+var dropped = Sym{"«dropped»"}
+
+// drops performs an instruction that only deals with data that decides nothing.
+func (d *Driver) drops(s *State, instr ssa.Instruction) bool {
+	relevance := d.world.relevance
+	switch i := instr.(type) {
+	case *ssa.Store:
+		if !relevance.dropsStore(i) {
+			return false
+		}
+		danger, _ := d.fails(s, i)
+		return danger != certain
+	case *ssa.BinOp, *ssa.Convert, *ssa.MultiConvert, *ssa.UnOp, *ssa.Field, *ssa.Index:
+		v := instr.(ssa.Value)
+		if !relevance.drops(v) {
+			return false
+		}
+		if load, ok := i.(*ssa.UnOp); ok && load.Op == token.ARROW {
+			return false
+		}
+		if danger, _ := d.fails(s, instr); danger != safe {
+			return false
+		}
+		s.top().regs[v] = dropped
+		return true
 	}
 	return false
 }
@@ -303,7 +336,11 @@ func phis(d *Driver, s *State, from, to *ssa.BasicBlock) {
 		}
 	}
 	for i, v := range values {
-		f.regs[to.Instrs[i].(*ssa.Phi)] = v
+		phi := to.Instrs[i].(*ssa.Phi)
+		if d.world.relevance.drops(phi) {
+			v = dropped
+		}
+		f.regs[phi] = v
 	}
 }
 

@@ -343,6 +343,14 @@ func objectOf(v Value) (string, bool) {
 // at reads the part of a value at a path such as "/0/2".
 func at(v Value, path string) (Value, bool) {
 	for path != "" {
+		if low, n, rest, ok := window(path); ok {
+			agg, isAgg := v.(Agg)
+			if !isAgg || low+n > len(agg.elems) {
+				return nil, false
+			}
+			v, path = Agg{agg.elems[low : low+n : low+n]}, rest
+			continue
+		}
 		index, rest := step(path)
 		agg, ok := v.(Agg)
 		if !ok || index < 0 || index >= len(agg.elems) {
@@ -360,6 +368,20 @@ func at(v Value, path string) (Value, bool) {
 func with(v Value, path string, part Value) (Value, bool) {
 	if path == "" {
 		return part, true
+	}
+	if low, n, rest, ok := window(path); ok {
+		agg, isAgg := v.(Agg)
+		if !isAgg || low+n > len(agg.elems) {
+			return v, false
+		}
+		inner, ok := with(Agg{agg.elems[low : low+n : low+n]}, rest, part)
+		now, isAgg := inner.(Agg)
+		if !ok || !isAgg || len(now.elems) != n {
+			return v, false
+		}
+		elems := append([]Value(nil), agg.elems...)
+		copy(elems[low:], now.elems)
+		return Agg{elems}, true
 	}
 	index, rest := step(path)
 	agg, ok := v.(Agg)
@@ -388,7 +410,34 @@ func step(path string) (int, string) {
 	return n, path[end:]
 }
 
-func sub(path string, index int) string { return fmt.Sprintf("%s/%d", path, index) }
+// sub is the path of a part of what is at a path.
+func sub(path string, index int) string {
+	if at := strings.LastIndexByte(path, '/'); at >= 0 {
+		if low, _, rest, ok := window(path[at:]); ok && rest == "" {
+			// An element of a window is one of the array.
+			return fmt.Sprintf("%s/%d", path[:at], low+index)
+		}
+	}
+	return fmt.Sprintf("%s/%d", path, index)
+}
+
+// windowAt is the path of a part of an array that is an array itself.
+func windowAt(path string, low, n int) string { return fmt.Sprintf("%s/@%d+%d", path, low, n) }
+
+// window takes the first step of a path apart if it is one into a part of an array.
+func window(path string) (low, n int, rest string, ok bool) {
+	if len(path) < 2 || path[1] != '@' {
+		return 0, 0, "", false
+	}
+	end := strings.IndexByte(path[1:], '/') + 1
+	if end == 0 {
+		end = len(path)
+	}
+	if _, err := fmt.Sscanf(path[2:end], "%d+%d", &low, &n); err != nil {
+		return 0, 0, "", false
+	}
+	return low, n, path[end:], true
+}
 
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))

@@ -13,26 +13,28 @@ import (
 
 // World is the packages as they were loaded.
 type World struct {
-	program  *ssa.Program
-	packages []*packages.Package
-	roots    map[*ssa.Package]bool
-	ordered  []*ssa.Package // roots, imported ones first
-	liveness map[*ssa.Function]*Liveness
-	loopsOf  map[*ssa.Function]*Loops
-	graph    *Graph
-	sizes    types.Sizes
-	invokes  map[*types.Func]bool
-	still    map[*ssa.Function]bool
-	pieces   map[*ssa.Function]*Pieces
-	initial  map[*ssa.Global][]*ssa.Function
-	mentions map[*ssa.Function]*Mentions
-	methods  map[*types.Func][]*ssa.Function
-	regions  map[*ssa.BasicBlock]*Region
-	starts   map[*ssa.Package]bool // where entries are looked for
-	variant  map[*ssa.Package]bool // packages together with their tests, which are there without as well
-	names    map[token.Pos]string
-	globals  []*ssa.Global // of the roots, in the order of their packages and names
-	reached  *sync.Map     // *ssa.Function to reached: what `reaches` has found, for all workers
+	program    *ssa.Program
+	packages   []*packages.Package
+	roots      map[*ssa.Package]bool
+	ordered    []*ssa.Package // roots, imported ones first
+	liveness   map[*ssa.Function]*Liveness
+	loopsOf    map[*ssa.Function]*Loops
+	graph      *Graph
+	graphTaken map[*ssa.Function]bool // functions that are values somewhere
+	relevance  *Relevance
+	sizes      types.Sizes
+	invokes    map[*types.Func]bool
+	still      map[*ssa.Function]bool
+	pieces     map[*ssa.Function]*Pieces
+	initial    map[*ssa.Global][]*ssa.Function
+	mentions   map[*ssa.Function]*Mentions
+	methods    map[*types.Func][]*ssa.Function
+	regions    map[*ssa.BasicBlock]*Region
+	starts     map[*ssa.Package]bool // where entries are looked for
+	variant    map[*ssa.Package]bool // packages together with their tests, which are there without as well
+	names      map[token.Pos]string
+	globals    []*ssa.Global // of the roots, in the order of their packages and names
+	reached    *sync.Map     // *ssa.Function to reached: what `reaches` has found, for all workers
 }
 
 // copy is the same world for another worker: what is remembered is not shared.

@@ -52,6 +52,11 @@ pub enum Reason {
     LeavesOut(Rests),
     /// Something is wrong in the model, but what the model leaves out may prevent it.
     MayBePrevented(Rests),
+    /// Something is wrong in the model if data decides so that was not followed.
+    Untracked {
+        /// Where it decides.
+        place: String,
+    },
     /// It depends on a loop that may not end.
     Loop(LoopReason),
     /// The model was not searched to the end, or a question was not answered.
@@ -72,6 +77,8 @@ pub enum ReasonKind {
     TooLarge,
     /// Something is not modelled exactly.
     Assumption,
+    /// Data that was not followed.
+    Data,
     /// The number of states, or the memory for them.
     StateLimit,
     /// The time.
@@ -92,6 +99,7 @@ impl ReasonKind {
         match self {
             ReasonKind::TooLarge => "too-large",
             ReasonKind::Assumption => "assumption",
+            ReasonKind::Data => "data",
             ReasonKind::StateLimit => "state-limit",
             ReasonKind::Time => "time",
             ReasonKind::Loop => "loop",
@@ -107,6 +115,7 @@ impl fmt::Display for ReasonKind {
         formatter.write_str(match self {
             ReasonKind::TooLarge => "too large",
             ReasonKind::Assumption => "assumption",
+            ReasonKind::Data => "data that was not followed",
             ReasonKind::StateLimit => "state limit",
             ReasonKind::Time => "time",
             ReasonKind::Loop => "loop that may not end",
@@ -123,6 +132,7 @@ impl Reason {
         match self {
             Reason::TooLarge { .. } => ReasonKind::TooLarge,
             Reason::LeavesOut(_) | Reason::MayBePrevented(_) => ReasonKind::Assumption,
+            Reason::Untracked { .. } => ReasonKind::Data,
             Reason::Loop(LoopReason::NotKnown { limit, .. }) => limited(*limit),
             Reason::Loop(_) => ReasonKind::Loop,
             Reason::MissingName { .. } => ReasonKind::Formula,
@@ -165,6 +175,12 @@ impl fmt::Display for Reason {
             Reason::MayBePrevented(rests) => {
                 write!(formatter, "the model is not exact, and this may prevent it: {rests}")
             }
+            // The verdict of the model comes before this.
+            Reason::Untracked { place } => write!(
+                formatter,
+                "the condition at {place} depends on data that was not followed, so the program \
+                 may never take this path"
+            ),
             Reason::Loop(reason) => write!(formatter, "{reason}"),
             Reason::Model(unknown) => write!(formatter, "{unknown}"),
             Reason::MissingName { name, nearest } => write!(
@@ -210,7 +226,10 @@ impl Answer {
     /// Is there something to look for in runs: a violation, or one that only the inexactness of
     /// the model puts in doubt?
     pub fn is_suspected(&self) -> bool {
-        let doubted = matches!(&self.conclusion, Conclusion::Unknown(Reason::MayBePrevented(_)));
+        let doubted = matches!(
+            &self.conclusion,
+            Conclusion::Unknown(Reason::MayBePrevented(_) | Reason::Untracked { .. })
+        );
         self.counts && (self.holds() == Some(false) || doubted)
     }
 
@@ -232,7 +251,9 @@ impl fmt::Display for Answer {
             Conclusion::Violated(Some(rests)) => {
                 write!(formatter, "{}; assumed: {rests}", self.verdict)
             }
-            Conclusion::Unknown(reason @ Reason::MayBePrevented(_)) => {
+            Conclusion::Unknown(
+                reason @ (Reason::MayBePrevented(_) | Reason::Untracked { .. }),
+            ) => {
                 write!(formatter, "in the model, {}; but {reason}", self.verdict)
             }
             Conclusion::Unknown(reason) => write!(formatter, "{reason}"),

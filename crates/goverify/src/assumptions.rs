@@ -90,6 +90,9 @@ pub(crate) fn conclude(verdict: &Verdict, sensitivity: Sensitivity, entry: &Entr
             None => Conclusion::Holds,
         };
     }
+    if let Some(place) = &verdict.untracked {
+        return Conclusion::Unknown(Reason::Untracked { place: place.clone() });
+    }
     let doubted = |side: Approximation| match side {
         Approximation::Over => false,
         Approximation::Under => sensitivity.violation_to_less,

@@ -45,6 +45,10 @@ impl Places for GoPlaces {
         self.positions.of(span).is_some_and(|position| position.recovered)
     }
 
+    fn untracked(&self, span: Span) -> bool {
+        self.positions.of(span).is_some_and(|position| position.imprecise)
+    }
+
     fn name(&self, name: &str) -> String {
         if let Some(known) = self.names.get(name) {
             return known.clone();

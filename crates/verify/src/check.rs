@@ -9,7 +9,7 @@ use crate::model::{Budget, Model};
 use crate::places::Places;
 use crate::property::Property;
 use crate::tell::{self, Names};
-use crate::verdict::{Culprit, Unknown, Verdict, Violation, Why};
+use crate::verdict::{Culprit, Trace, Unknown, Verdict, Violation, Why};
 
 /// What is known about a program.
 pub struct Verification<'a> {
@@ -80,11 +80,22 @@ impl<'a> Subject<'a> {
         if let Some(limit) = self.model.watch.over() {
             return Verdict::unknown(Unknown::CheckEnded(limit));
         }
-        let verdict = self.check_all(property);
+        let mut verdict = self.check_all(property);
+        let untracked = verdict.trace.as_ref().and_then(|trace| self.untracked_choice(trace));
+        if untracked.is_some() && !checks::certain::is_certain(self, property) {
+            verdict.untracked = untracked;
+        }
         match self.model.watch.has_cut() {
             Some(limit) => Verdict::unknown(Unknown::CheckEnded(limit)),
             None => verdict,
         }
+    }
+
+    /// The first choice of a trace that stands for data which was not followed, as a place.
+    fn untracked_choice(&self, trace: &Trace) -> Option<String> {
+        let mut choices = trace.steps.iter().filter(|step| step.action.is_choice());
+        let step = choices.find(|step| self.places.untracked(step.span))?;
+        Some(step.place.clone().unwrap_or_default())
     }
 
     fn check_all(&self, property: Property) -> Verdict {
@@ -157,7 +168,7 @@ impl<'a> Subject<'a> {
     ) -> Verdict {
         let way = self.model.way(state);
         let trace = tell::trace(&self.model.machine, way, None, self.places);
-        Verdict { why: Why::Violated(violation), trace: Some(trace), culprits }
+        Verdict { why: Why::Violated(violation), trace: Some(trace), culprits, untracked: None }
     }
 }
 

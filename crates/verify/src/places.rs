@@ -19,6 +19,12 @@ pub trait Places {
         false
     }
 
+    /// Does a choice here stand for data that was not followed, so that the program may never take
+    /// one of its branches?
+    fn untracked(&self, _: Span) -> bool {
+        false
+    }
+
     /// What people call an object of the program.
     fn name(&self, name: &str) -> String {
         name.to_owned()

@@ -16,6 +16,9 @@ pub struct Verdict {
     pub trace: Option<Trace>,
     /// The places that are wrong, the one that the trace leads to first.
     pub culprits: Vec<Culprit>,
+    /// The place of a choice that a violation depends on and that stands for data which was not
+    /// followed: the program may never make it.
+    pub untracked: Option<String>,
 }
 
 /// Whether a property holds, and why.
@@ -140,12 +143,12 @@ impl fmt::Display for Unknown {
 impl Verdict {
     /// It holds.
     pub(crate) fn proved() -> Verdict {
-        Verdict { why: Why::Proved, trace: None, culprits: vec![] }
+        Verdict { why: Why::Proved, trace: None, culprits: vec![], untracked: None }
     }
 
     /// It is not known.
     pub fn unknown(reason: Unknown) -> Verdict {
-        Verdict { why: Why::Unknown(reason), trace: None, culprits: vec![] }
+        Verdict { why: Why::Unknown(reason), trace: None, culprits: vec![], untracked: None }
     }
 
     /// Does it hold? `None` if that is not known.

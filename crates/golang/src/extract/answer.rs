@@ -122,6 +122,7 @@ mod tests {
                 column: 1,
                 daemon: false,
                 recovered: false,
+                imprecise: false,
             },
             text: text.to_owned(),
             positions: Vec::new(),

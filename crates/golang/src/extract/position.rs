@@ -20,6 +20,9 @@ pub struct GoPosition {
     /// May a deferred function of the program recover a panic of this operation?
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recovered: bool,
+    /// Is this a choice that stands for data which the extraction does not follow?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub imprecise: bool,
 }
 
 impl fmt::Display for GoPosition {

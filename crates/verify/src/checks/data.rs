@@ -80,12 +80,12 @@ fn is_ours(waiting: &Waiting, places: &dyn Places) -> bool {
 }
 
 /// The adversary's choices: for each state and process that stands at one, how many branches.
-struct Branches {
+pub(crate) struct Branches {
     remaining: HashMap<(u32, ProcId), u32, FxBuildHasher>,
 }
 
 impl Branches {
-    fn new(model: &Model<'_>, adverse: &dyn Fn(Span) -> bool) -> Branches {
+    pub(crate) fn new(model: &Model<'_>, adverse: &dyn Fn(Span) -> bool) -> Branches {
         let mut remaining: HashMap<(u32, ProcId), u32, FxBuildHasher> = HashMap::default();
         let actions = model.space.actions();
         let mut run = model.state(0);
@@ -115,9 +115,16 @@ impl Branches {
         let moves = |state: &u32| {
             model.space.steps(*state).any(|(label, _)| actions[label as usize].involves(process))
         };
+        let mut seeds: Vec<u32> = model.states().filter(moves).collect();
+        seeds.extend(model.space.ended().iter().copied().chain(model.space.unknown()));
+        self.forced(model, seeds)
+    }
+
+    /// The states from which one of the seeds can be reached whatever the adversary chooses.
+    pub(crate) fn forced(&self, model: &Model<'_>, seeds: Vec<u32>) -> Vec<bool> {
+        let actions = model.space.actions();
         let mut safe = vec![false; model.space.states() as usize];
-        let mut work: Vec<u32> = model.states().filter(moves).collect();
-        work.extend(model.space.ended().iter().copied().chain(model.space.unknown()));
+        let mut work = seeds;
         for state in &work {
             safe[*state as usize] = true;
         }

@@ -28,7 +28,7 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
 }
 
 /// Has `main` not finished, and does it not wait in an empty select, which is meant to wait?
-fn main_waits(waiting: &[Waiting]) -> bool {
+pub(crate) fn main_waits(waiting: &[Waiting]) -> bool {
     waiting.iter().any(|one| one.process == ProcId(0) && !one.wants.is_empty())
 }
 

@@ -10,7 +10,7 @@ use crate::verdict::{Culprit, Verdict, Violation};
 
 /// What is misused by an operation that panics.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Misused {
+pub(crate) enum Misused {
     Channel,
     Lock,
     WaitGroup,
@@ -66,6 +66,19 @@ pub fn waitgroup_safe(subject: &Subject<'_>) -> Verdict {
         culprit(race.waits.actor, Doing::MayPassWait(group)),
     ];
     subject.broken(race.state, Violation::AddRace, culprits)
+}
+
+/// The states after a panic of this kind that is not recovered.
+pub(crate) fn states(subject: &Subject<'_>, wanted: Misused) -> Vec<u32> {
+    let model = subject.model;
+    let is_one = |state: &u32| {
+        let panics = model.machine.panics(&model.state(*state));
+        let mut panics = panics.iter();
+        panics.any(|panic| {
+            misused(&panic.cause) == Some(wanted) && !subject.places.recovers(panic.span)
+        })
+    };
+    model.ended().filter(is_one).collect()
 }
 
 /// The nearest panic of this kind that is not recovered, and the places of all.

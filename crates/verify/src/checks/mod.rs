@@ -1,5 +1,6 @@
 //! One file per property, or per family of properties. Each goes from the state space to a verdict.
 
+pub(crate) mod certain;
 pub mod cycle;
 pub mod data;
 pub mod deadlock;

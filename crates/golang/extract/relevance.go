@@ -1,0 +1,510 @@
+package main
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// Relevance says which numbers, strings and flags may decide anything: a condition, an index, a
+// length, a capacity, an amount, a key. All others are dropped, so that a counter which is never
+// tested does not make states differ. Variables in memory are told apart by where they are: a field
+// of a type, the elements of a type, what a pointer to a variable may point to.
+type Relevance struct {
+	values  map[ssa.Value]bool
+	classes map[string]bool
+	parent  map[string]string
+	byClass map[string][]ssa.Value // what is stored in, or flows into, a class
+	numbers map[ssa.Value]string
+	work    []ssa.Value
+	boxes   bool // is what interfaces hold compared or printed to a result?
+	world   *World
+}
+
+// newRelevance looks at every function.
+func newRelevance(w *World, functions map[*ssa.Function]bool) *Relevance {
+	r := &Relevance{
+		values: map[ssa.Value]bool{}, classes: map[string]bool{}, parent: map[string]string{},
+		byClass: map[string][]ssa.Value{}, numbers: map[ssa.Value]string{}, world: w,
+	}
+	each := func(visit func(instr ssa.Instruction)) {
+		for fn := range functions {
+			for _, b := range fn.Blocks {
+				for _, instr := range b.Instrs {
+					visit(instr)
+				}
+			}
+		}
+	}
+	each(r.connect)
+	each(r.flow)
+	each(r.seed)
+	for len(r.work) > 0 {
+		v := r.work[len(r.work)-1]
+		r.work = r.work[:len(r.work)-1]
+		r.needs(v)
+	}
+	return r
+}
+
+func isScalar(t types.Type) bool {
+	basic, ok := t.Underlying().(*types.Basic)
+	return ok && basic.Kind() != types.UnsafePointer && basic.Kind() != types.UntypedNil
+}
+
+func (r *Relevance) find(class string) string {
+	for r.parent[class] != "" {
+		class = r.parent[class]
+	}
+	return class
+}
+
+func (r *Relevance) unify(a, b string) {
+	a, b = r.find(a), r.find(b)
+	if a == b {
+		return
+	}
+	r.parent[b] = a
+	r.byClass[a] = append(r.byClass[a], r.byClass[b]...)
+	delete(r.byClass, b)
+}
+
+// at is the class of what a pointer points to.
+func (r *Relevance) at(address ssa.Value) string {
+	pointer, ok := address.Type().Underlying().(*types.Pointer)
+	if !ok {
+		return "other"
+	}
+	switch a := address.(type) {
+	case *ssa.FieldAddr:
+		return r.find(fieldClass(a.X.Type().Underlying().(*types.Pointer).Elem(), a.Field))
+	case *ssa.IndexAddr:
+		return r.find(elementClass(pointer.Elem()))
+	case *ssa.Alloc, *ssa.FreeVar, *ssa.Parameter, *ssa.Global, *ssa.Phi:
+		name, known := r.numbers[address]
+		if !known {
+			name = fmt.Sprintf("variable %d", len(r.numbers))
+			r.numbers[address] = name
+		}
+		return r.find(name)
+	}
+	return r.find(pointerClass(pointer.Elem()))
+}
+
+func fieldClass(t types.Type, field int) string {
+	return fmt.Sprintf("field %s %d", typeName(t), field)
+}
+func elementClass(t types.Type) string { return "elements " + typeName(t) }
+func pointerClass(t types.Type) string { return "pointer " + typeName(t) }
+func boxClass(t types.Type) string     { return "box " + typeName(t) }
+func paramClass(signature *types.Signature, i int) string {
+	return fmt.Sprintf("param %d %s", i, typeName(types.NewSignatureType(nil, nil, nil, signature.Params(), signature.Results(), signature.Variadic())))
+}
+func resultClass(signature *types.Signature, i int) string {
+	return fmt.Sprintf("result %d %s", i, typeName(types.NewSignatureType(nil, nil, nil, signature.Params(), signature.Results(), signature.Variadic())))
+}
+
+// pointersMeet makes the classes of two pointers one: either may be the other.
+func (r *Relevance) pointersMeet(a, b ssa.Value) {
+	if _, ok := a.Type().Underlying().(*types.Pointer); !ok {
+		return
+	}
+	if _, ok := b.Type().Underlying().(*types.Pointer); !ok {
+		return
+	}
+	r.unify(r.at(a), r.at(b))
+}
+
+// leaves: a pointer goes where it is known only by its type.
+func (r *Relevance) leaves(v ssa.Value) {
+	if pointer, ok := v.Type().Underlying().(*types.Pointer); ok {
+		r.unify(r.at(v), pointerClass(pointer.Elem()))
+	}
+}
+
+// connect finds which pointers may point to the same variables.
+func (r *Relevance) connect(instr ssa.Instruction) {
+	switch i := instr.(type) {
+	case *ssa.Phi:
+		for _, edge := range i.Edges {
+			r.pointersMeet(i, edge)
+		}
+	case *ssa.MakeClosure:
+		for k, free := range i.Fn.(*ssa.Function).FreeVars {
+			r.pointersMeet(free, i.Bindings[k])
+		}
+	case ssa.CallInstruction:
+		common := i.Common()
+		callee := common.StaticCallee()
+		for k, arg := range common.Args {
+			if callee != nil && k < len(callee.Params) && len(callee.Blocks) > 0 {
+				r.pointersMeet(callee.Params[k], arg)
+			} else {
+				r.leaves(arg)
+			}
+		}
+		if common.IsInvoke() || callee == nil {
+			r.leaves(common.Value)
+		}
+	case *ssa.Store, *ssa.Send, *ssa.MapUpdate, *ssa.Return, *ssa.MakeInterface, *ssa.ChangeType, *ssa.Convert, *ssa.Panic, *ssa.Select:
+		for _, operand := range instr.Operands(nil) {
+			if *operand == nil {
+				continue
+			}
+			if store, ok := instr.(*ssa.Store); ok && *operand == store.Addr {
+				continue
+			}
+			r.leaves(*operand)
+		}
+	}
+	// A function that is called by its value may be called with any pointer of the type.
+	if fn := instr.Parent(); instr == firstInstruction(fn) && r.world.graphTaken[fn] {
+		for _, param := range fn.Params {
+			r.leaves(param)
+		}
+	}
+}
+
+func firstInstruction(fn *ssa.Function) ssa.Instruction {
+	if len(fn.Blocks) == 0 || len(fn.Blocks[0].Instrs) == 0 {
+		return nil
+	}
+	return fn.Blocks[0].Instrs[0]
+}
+
+func (r *Relevance) into(class string, v ssa.Value) {
+	class = r.find(class)
+	r.byClass[class] = append(r.byClass[class], v)
+}
+
+// flow notes what is stored where.
+func (r *Relevance) flow(instr ssa.Instruction) {
+	switch i := instr.(type) {
+	case *ssa.Store:
+		if isScalar(i.Val.Type()) {
+			r.into(r.at(i.Addr), i.Val)
+		}
+	case *ssa.Send:
+		r.into("messages "+typeName(i.X.Type()), i.X)
+	case *ssa.Select:
+		for _, state := range i.States {
+			if state.Send != nil {
+				r.into("messages "+typeName(state.Send.Type()), state.Send)
+			}
+		}
+	case *ssa.MapUpdate:
+		r.into("entries "+typeName(i.Value.Type()), i.Value)
+	case *ssa.MakeInterface:
+		r.into(boxClass(i.X.Type()), i.X)
+	case *ssa.Return:
+		for k, result := range i.Results {
+			r.into(resultClass(i.Parent().Signature, k), result)
+		}
+	case *ssa.MakeClosure:
+		for k, free := range i.Fn.(*ssa.Function).FreeVars {
+			r.into(fmt.Sprintf("free %p", free), i.Bindings[k])
+		}
+	case ssa.CallInstruction:
+		common := i.Common()
+		if builtin, ok := common.Value.(*ssa.Builtin); ok {
+			if builtin.Name() == "append" || builtin.Name() == "copy" {
+				if len(common.Args) > 1 && isScalar(common.Args[1].Type()) {
+					r.into(elementClass(types.Typ[types.Uint8]), common.Args[1])
+				}
+			}
+			return
+		}
+		offset := 0
+		if callee := common.StaticCallee(); callee != nil && callee.Signature.Recv() != nil {
+			offset = 1
+		}
+		for k, arg := range common.Args {
+			if k >= offset {
+				r.into(paramClass(common.Signature(), k-offset), arg)
+			} else if isScalar(arg.Type()) {
+				r.value(arg)
+			}
+		}
+	}
+}
+
+// seed marks what decides something.
+func (r *Relevance) seed(instr ssa.Instruction) {
+	switch i := instr.(type) {
+	case *ssa.If:
+		r.value(i.Cond)
+	case *ssa.IndexAddr:
+		r.value(i.Index)
+	case *ssa.Index:
+		r.value(i.Index)
+	case *ssa.Slice:
+		for _, v := range []ssa.Value{i.Low, i.High, i.Max} {
+			if v != nil {
+				r.value(v)
+			}
+		}
+	case *ssa.MakeSlice:
+		r.value(i.Len)
+		r.value(i.Cap)
+	case *ssa.MakeChan:
+		r.value(i.Size)
+	case *ssa.Lookup:
+		r.value(i.Index)
+	case *ssa.MapUpdate:
+		r.value(i.Key)
+	case *ssa.BinOp:
+		switch i.Op {
+		case token.EQL, token.NEQ:
+			if !isScalar(i.X.Type()) {
+				r.compared(i.X.Type())
+			}
+		case token.QUO, token.REM:
+			if basic, ok := i.X.Type().Underlying().(*types.Basic); ok && basic.Info()&types.IsInteger != 0 {
+				r.value(i.Y) // zero panics
+			}
+		}
+	case ssa.CallInstruction:
+		r.seedCall(i)
+	}
+}
+
+// compared: everything inside values of a type matters.
+func (r *Relevance) compared(t types.Type) {
+	switch u := t.Underlying().(type) {
+	case *types.Interface:
+		r.allBoxes()
+	case *types.Struct:
+		for i := range u.NumFields() {
+			if isScalar(u.Field(i).Type()) {
+				r.class(fieldClass(t, i))
+			} else {
+				r.compared(u.Field(i).Type())
+			}
+		}
+	case *types.Array:
+		if isScalar(u.Elem()) {
+			r.class(elementClass(u.Elem()))
+		} else {
+			r.compared(u.Elem())
+		}
+	}
+}
+
+func (r *Relevance) allBoxes() {
+	if r.boxes {
+		return
+	}
+	r.boxes = true
+	for class := range r.byClass {
+		if len(class) > 4 && class[:4] == "box " {
+			r.class(class)
+		}
+	}
+}
+
+func (r *Relevance) seedCall(i ssa.CallInstruction) {
+	common := i.Common()
+	callee := common.StaticCallee()
+	if builtin, ok := common.Value.(*ssa.Builtin); ok {
+		if builtin.Name() == "delete" {
+			r.value(common.Args[1])
+		}
+		return
+	}
+	for _, arg := range common.Args {
+		if signature, ok := arg.Type().Underlying().(*types.Signature); ok && (callee == nil || len(callee.Blocks) == 0 || isModelled(callee)) {
+			// What is called by code that is not read decides what that does.
+			for k := range signature.Results().Len() {
+				r.class(resultClass(signature, k))
+			}
+		}
+	}
+	if callee == nil || callee.Pkg == nil {
+		return
+	}
+	path := callee.Pkg.Pkg.Path()
+	if isModelled(callee) && path != "testing" && path != "sync/atomic" || path == "math/rand" || path == "math/rand/v2" || path == "os" {
+		for _, arg := range common.Args {
+			r.value(arg)
+		}
+	}
+	if path == "sync/atomic" && len(common.Args) > 1 {
+		for _, arg := range common.Args[1:] {
+			if isScalar(arg.Type()) {
+				r.value(arg) // kept: they are few, and operations on them are steps
+			}
+		}
+	}
+}
+
+func (r *Relevance) value(v ssa.Value) {
+	if v == nil || r.values[v] {
+		return
+	}
+	switch v.(type) {
+	case *ssa.Const, *ssa.Function, *ssa.Global, *ssa.Builtin:
+		return
+	}
+	r.values[v] = true
+	r.work = append(r.work, v)
+}
+
+func (r *Relevance) class(class string) {
+	class = r.find(class)
+	if r.classes[class] {
+		return
+	}
+	r.classes[class] = true
+	for _, v := range r.byClass[class] {
+		r.value(v)
+	}
+}
+
+// needs marks what a value is computed from.
+func (r *Relevance) needs(v ssa.Value) {
+	operands := func(all ...ssa.Value) {
+		for _, one := range all {
+			r.value(one)
+		}
+	}
+	switch i := v.(type) {
+	case *ssa.Phi:
+		operands(i.Edges...)
+	case *ssa.BinOp:
+		operands(i.X, i.Y)
+	case *ssa.Convert:
+		r.value(i.X)
+		if slice, ok := i.X.Type().Underlying().(*types.Slice); ok {
+			r.class(elementClass(slice.Elem()))
+		}
+		if slice, ok := i.Type().Underlying().(*types.Slice); ok {
+			r.class(elementClass(slice.Elem()))
+		}
+	case *ssa.MultiConvert:
+		r.value(i.X)
+	case *ssa.ChangeType:
+		r.value(i.X)
+	case *ssa.UnOp:
+		switch i.Op {
+		case token.MUL:
+			if isScalar(i.Type()) {
+				r.class(r.at(i.X))
+			}
+		case token.ARROW:
+			r.class("messages " + typeName(i.X.Type().Underlying().(*types.Chan).Elem()))
+		default:
+			r.value(i.X)
+		}
+	case *ssa.Field:
+		r.class(fieldClass(i.X.Type(), i.Field))
+	case *ssa.Index:
+		r.value(i.X)
+		if array, ok := i.X.Type().Underlying().(*types.Array); ok {
+			r.class(elementClass(array.Elem()))
+		}
+	case *ssa.Lookup:
+		r.value(i.X)
+		if m, ok := i.X.Type().Underlying().(*types.Map); ok {
+			r.class("entries " + typeName(m.Elem()))
+		}
+	case *ssa.TypeAssert:
+		r.class(boxClass(i.AssertedType))
+	case *ssa.Slice:
+		r.value(i.X)
+	case *ssa.Extract:
+		r.extracted(i)
+	case *ssa.Parameter:
+		r.parameter(i)
+	case *ssa.FreeVar:
+		r.class(fmt.Sprintf("free %p", i))
+	case *ssa.Call:
+		r.called(i, 0)
+	}
+}
+
+func (r *Relevance) extracted(i *ssa.Extract) {
+	switch tuple := i.Tuple.(type) {
+	case *ssa.Call:
+		r.called(tuple, i.Index)
+	case *ssa.UnOp:
+		r.class("messages " + typeName(tuple.X.Type().Underlying().(*types.Chan).Elem()))
+	case *ssa.Lookup:
+		if m, ok := tuple.X.Type().Underlying().(*types.Map); ok {
+			r.class("entries " + typeName(m.Elem()))
+		}
+	case *ssa.TypeAssert:
+		r.class(boxClass(tuple.AssertedType))
+	case *ssa.Next:
+		if text, ok := tuple.Iter.(*ssa.Range); ok {
+			r.value(text.X)
+			if m, ok := text.X.Type().Underlying().(*types.Map); ok {
+				r.class("entries " + typeName(m.Elem()))
+			}
+		}
+	case *ssa.Select:
+		for _, state := range tuple.States {
+			if state.Send == nil {
+				r.class("messages " + typeName(state.Chan.Type().Underlying().(*types.Chan).Elem()))
+			}
+		}
+	}
+}
+
+func (r *Relevance) parameter(p *ssa.Parameter) {
+	fn := p.Parent()
+	for k, other := range fn.Params {
+		if other != p {
+			continue
+		}
+		if fn.Signature.Recv() != nil {
+			k--
+		}
+		if k >= 0 {
+			r.class(paramClass(fn.Signature, k))
+		}
+	}
+}
+
+// called: the result of a call matters.
+func (r *Relevance) called(i *ssa.Call, index int) {
+	common := &i.Call
+	if _, ok := common.Value.(*ssa.Builtin); ok {
+		for _, arg := range common.Args {
+			r.value(arg)
+		}
+		return
+	}
+	callee := common.StaticCallee()
+	if callee != nil && len(callee.Blocks) > 0 && !isModelled(callee) {
+		r.class(resultClass(callee.Signature, index))
+		return
+	}
+	r.class(resultClass(common.Signature(), index))
+	// A function that is not read computes with everything it is given.
+	for _, arg := range common.Args {
+		r.value(arg)
+		switch t := arg.Type().Underlying().(type) {
+		case *types.Slice:
+			if types.IsInterface(t.Elem()) {
+				r.allBoxes()
+			}
+			r.class(elementClass(t.Elem()))
+		case *types.Interface:
+			r.allBoxes()
+		case *types.Pointer:
+			r.class(r.at(arg))
+		}
+	}
+}
+
+// drops tells whether the value of an instruction decides nothing.
+func (r *Relevance) drops(v ssa.Value) bool {
+	return isScalar(v.Type()) && !r.values[v]
+}
+
+// dropsStore tells whether what is stored decides nothing.
+func (r *Relevance) dropsStore(i *ssa.Store) bool {
+	return isScalar(i.Val.Type()) && !r.classes[r.find(r.at(i.Addr))]
+}
