@@ -1,0 +1,46 @@
+//! The families of language features, one gadget file each.
+
+use crate::error::Error;
+use crate::template::{Gadget, gadgets};
+
+/// A family with its gadgets.
+#[derive(Clone, Debug)]
+pub struct Family {
+    /// Its name.
+    pub name: &'static str,
+    /// At least one.
+    pub gadgets: Vec<Gadget>,
+}
+
+macro_rules! families {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("../families/", $name, ".gadgets")))),*]
+    };
+}
+
+const FILES: [(&str, &str); 1] = families!["slices"];
+
+impl Family {
+    /// All families.
+    pub fn all() -> Result<Vec<Family>, Error> {
+        let read = |(name, text)| Ok(Family { name, gadgets: gadgets(name, text)? });
+        FILES.into_iter().map(read).collect()
+    }
+
+    /// The families of these names, or all of them if there are no names.
+    pub fn named(names: &[String]) -> Result<Vec<Family>, Error> {
+        let all = Family::all()?;
+        let known = |name: &String| all.iter().any(|family| family.name == name);
+        if let Some(unknown) = names.iter().find(|name| !known(name)) {
+            let list: Vec<&str> = all.iter().map(|family| family.name).collect();
+            return Err(Error::NoFamily(unknown.clone(), list.join(", ")));
+        }
+        let wanted = |family: &Family| names.is_empty() || names.iter().any(|n| n == family.name);
+        Ok(all.into_iter().filter(wanted).collect())
+    }
+
+    /// Whether none of its gadgets starts goroutines.
+    pub fn is_sequential(&self) -> bool {
+        !self.gadgets.iter().any(|gadget| gadget.concurrent)
+    }
+}

@@ -1,0 +1,48 @@
+//! The programs that are started: the user's own `go`, and the verifier.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use strait_toolchain::{Finished, Launcher, Spec, run};
+
+use crate::error::Error;
+
+/// The most output of a program that is kept.
+const KEEP: usize = 256 << 20;
+
+/// What is started, and how.
+#[derive(Clone, Debug)]
+pub struct Tools {
+    launcher: Launcher,
+    strait: PathBuf,
+    go: PathBuf,
+}
+
+impl Tools {
+    /// With this verifier and the `go` in PATH.
+    pub fn new(launcher: Launcher, strait: impl Into<PathBuf>) -> Self {
+        Tools { launcher, strait: strait.into(), go: "go".into() }
+    }
+
+    /// Runs `go` in a folder.
+    pub fn go(&self, directory: &Path, arguments: &[&str]) -> Result<Finished, Error> {
+        let spec = Spec::new(&self.go).arguments(arguments).variable("GOFLAGS", "");
+        self.start(spec, directory, Duration::from_secs(300))
+    }
+
+    /// Runs a built program in a folder.
+    pub fn built(&self, directory: &Path, program: &str, from: usize) -> Result<Finished, Error> {
+        let spec = Spec::new(directory.join(program)).arguments([from.to_string()]);
+        self.start(spec, directory, Duration::from_secs(300))
+    }
+
+    /// Runs the verifier in a folder.
+    pub fn verifier(&self, directory: &Path, arguments: &[&str]) -> Result<Finished, Error> {
+        let spec = Spec::new(&self.strait).arguments(arguments);
+        self.start(spec, directory, Duration::from_secs(1200))
+    }
+
+    fn start(&self, spec: Spec, directory: &Path, wall: Duration) -> Result<Finished, Error> {
+        Ok(run(&self.launcher, &spec.directory(directory).wall(wall).keep(KEEP))?)
+    }
+}
