@@ -18,7 +18,26 @@ macro_rules! families {
     };
 }
 
-const FILES: [(&str, &str); 1] = families!["slices"];
+const FILES: [(&str, &str); 18] = families![
+    "integers",
+    "strings",
+    "slices",
+    "maps",
+    "structs",
+    "interfaces",
+    "closures",
+    "generics",
+    "iterators",
+    "defers",
+    "control",
+    "library",
+    "callbacks",
+    "channels",
+    "selects",
+    "locks",
+    "atomics",
+    "contexts",
+];
 
 impl Family {
     /// All families.
