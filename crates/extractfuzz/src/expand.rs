@@ -8,9 +8,6 @@ use crate::statement;
 use crate::template::Gadget;
 use crate::tree::{Arm, Expr, Kind, Node, Piece, Program};
 
-/// How deep random expressions in holes are.
-const DEPTH: u32 = 2;
-
 /// A program in the making.
 pub struct Draft<'a> {
     /// Random numbers.
@@ -23,6 +20,8 @@ pub struct Draft<'a> {
     pub names: &'a mut u32,
     /// How deep statements may still be nested.
     pub depth: u32,
+    /// How deep random expressions are.
+    pub expressions: u32,
 }
 
 impl Draft<'_> {
@@ -118,6 +117,9 @@ impl Draft<'_> {
         };
         let mut text = String::new();
         for name in declared.split(", ") {
+            if name == "_" {
+                continue;
+            }
             let name = name.strip_prefix('@')?;
             if !name.chars().all(char::is_alphanumeric) {
                 return None;
@@ -176,9 +178,10 @@ impl Draft<'_> {
             Kind::of_go(&full)
         };
         match name {
-            "i" => expression(self.stream, &self.scope, Kind::Int, DEPTH),
-            "s" => expression(self.stream, &self.scope, Kind::Str, DEPTH),
-            "b" => expression(self.stream, &self.scope, Kind::Bool, DEPTH),
+            "i" => expression(self.stream, &self.scope, Kind::Int, self.expressions),
+            "j" => self.variable_int(),
+            "s" => expression(self.stream, &self.scope, Kind::Str, self.expressions),
+            "b" => expression(self.stream, &self.scope, Kind::Bool, self.expressions),
             "k" => Expr::leaf(Kind::Int, self.stream.below(4).to_string(), true),
             "n" => Expr::leaf(Kind::Int, self.stream.between(1, 4).to_string(), true),
             "c" => literal(self.stream, Kind::Int),
@@ -187,10 +190,16 @@ impl Draft<'_> {
             "vs" => self.assignable(Kind::Str),
             "vb" => self.assignable(Kind::Bool),
             _ => match sized(name) {
-                Some(kind) => expression(self.stream, &self.scope, kind, DEPTH + 1),
+                Some(kind) => expression(self.stream, &self.scope, kind, self.expressions + 1),
                 None => Expr::leaf(Kind::Int, format!("${name}"), true),
             },
         }
+    }
+
+    /// A random int expression that Go does not compute at compile time.
+    fn variable_int(&mut self) -> Expr {
+        let expr = expression(self.stream, &self.scope, Kind::Int, self.expressions);
+        if expr.constant { self.assignable(Kind::Int) } else { expr }
     }
 
     /// A variable of this type; the blank one where there is none.

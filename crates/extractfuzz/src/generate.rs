@@ -17,6 +17,9 @@ pub struct Options {
     pub families: Vec<Family>,
     /// The most gadgets of one program.
     pub size: u32,
+    /// How deep random expressions are. At 0 they are variables and literals, so that a
+    /// disagreement is due to the gadget.
+    pub depth: u32,
 }
 
 /// Results that are looked at, at most.
@@ -43,6 +46,7 @@ pub fn program(options: &Options, index: u64) -> Program {
         scope: Vec::new(),
         names: &mut names,
         depth: 2,
+        expressions: options.depth,
     };
     let mut body = beginning(&mut draft);
     let mut concurrent = 0;

@@ -88,6 +88,16 @@ pub struct Judged {
     pub reason: String,
 }
 
+impl Judged {
+    /// The first question whose answer makes the category.
+    pub fn wrong_question(&self) -> Option<&Question> {
+        let wrong = |(question, answer): &&(Question, Answer)| {
+            one(&self.program, question, answer) == self.category
+        };
+        self.questions.iter().find(wrong).map(|(question, _)| question)
+    }
+}
+
 /// What to ask about a program that did this.
 pub fn questions(program: &Program, observation: &Observation) -> Vec<Question> {
     let results = &observation.results;

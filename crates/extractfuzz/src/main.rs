@@ -3,8 +3,10 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a development tool that prints")]
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use clap::Parser;
@@ -31,6 +33,9 @@ struct Arguments {
     /// Most gadgets per program
     #[arg(long, default_value_t = 4)]
     size: u32,
+    /// Depth of random expressions; 0 leaves variables and literals
+    #[arg(long, default_value_t = 2)]
+    depth: u32,
     /// The verifier [default: the variable STRAIT_BIN, or `strait` in PATH]
     #[arg(long, value_name = "PATH")]
     strait: Option<PathBuf>,
@@ -78,7 +83,8 @@ fn run(arguments: &Arguments) -> Result<bool, Error> {
     let strait = arguments.strait.clone().or_else(|| std::env::var_os("STRAIT_BIN").map(Into::into));
     let tools = Tools::new(Launcher::this_program()?, strait.unwrap_or_else(|| "strait".into()));
     let families = Family::named(&arguments.family)?;
-    let options = Options { seed: arguments.seed, families, size: arguments.size.max(1) };
+    let size = arguments.size.max(1);
+    let options = Options { seed: arguments.seed, families, size, depth: arguments.depth };
     if let Some(index) = arguments.show {
         return show(&tools, &options, index, arguments.reduce > 0);
     }
@@ -105,26 +111,44 @@ fn run(arguments: &Arguments) -> Result<bool, Error> {
     Ok(!wrong.is_empty())
 }
 
-/// Writes programs with a wrong answer, reduced if asked for.
-fn keep(
-    tools: &Tools,
-    folder: &Path,
-    wrong: &[&Judged],
-    arguments: &Arguments,
-) -> Result<(), Error> {
+/// Writes the smallest program with a wrong answer for each category and first gadget, reduced if
+/// asked for.
+fn keep(tools: &Tools, folder: &Path, wrong: &[&Judged], arguments: &Arguments) -> Result<(), Error> {
     std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
-    for (number, judged) in wrong.iter().enumerate() {
-        let kept = match number < arguments.reduce {
-            true => reduce(tools, (*judged).clone())?,
-            false => (*judged).clone(),
-        };
-        let gadget = kept.program.gadgets.first().map_or("program", String::as_str);
-        let name = format!("{}-{}-{}", gadget.replace('/', "-"), arguments.seed, kept.program.index);
-        let path = folder.join(name + ".go.txt");
-        std::fs::write(&path, corpus_text(&kept)).map_err(Error::file(&path))?;
+    let mut groups: BTreeMap<String, &Judged> = BTreeMap::new();
+    for judged in wrong {
+        let gadget = judged.program.gadgets.first().map_or("program", String::as_str);
+        let name = format!("{} {gadget}", judged.category).replace([' ', '/'], "-");
+        let smallest = groups.entry(name).or_insert(judged);
+        if size(judged) < size(smallest) {
+            *smallest = judged;
+        }
     }
-    println!("\n{} programs with a wrong answer are in {}", wrong.len(), folder.display());
+    let groups: Vec<(String, &Judged)> = groups.into_iter().rev().collect();
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<(), Error> {
+        loop {
+            let number = next.fetch_add(1, Ordering::SeqCst);
+            let Some((name, judged)) = groups.get(number) else { return Ok(()) };
+            let kept = match number < arguments.reduce {
+                true => reduce(tools, (*judged).clone())?,
+                false => (*judged).clone(),
+            };
+            let path = folder.join(format!("{name}.go.txt"));
+            std::fs::write(&path, corpus_text(&kept)).map_err(Error::file(&path))?;
+        }
+    };
+    std::thread::scope(|scope| {
+        let jobs: Vec<_> = (0..arguments.jobs.max(1)).map(|_| scope.spawn(work)).collect();
+        let ended = jobs.into_iter().map(|job| job.join().unwrap_or(Ok(())));
+        ended.collect::<Result<Vec<()>, Error>>()
+    })?;
+    println!("\n{} programs with a wrong answer are in {}", groups.len(), folder.display());
     Ok(())
+}
+
+fn size(judged: &Judged) -> usize {
+    corpus_text(judged).len()
 }
 
 /// Prints a program with its questions and answers.

@@ -32,7 +32,7 @@ fn improve(tools: &Tools, best: &Judged) -> Result<Option<Judged>, Error> {
     for batch in candidates.chunks(BATCH) {
         let judged = check_programs(tools, batch.to_vec())?;
         let mut good: Vec<Judged> =
-            judged.into_iter().filter(|one| one.category == best.category).collect();
+            judged.into_iter().filter(|one| same_disagreement(one, best)).collect();
         if good.is_empty() {
             continue;
         }
@@ -40,6 +40,14 @@ fn improve(tools: &Tools, best: &Judged) -> Result<Option<Judged>, Error> {
         return Ok(Some(good.swap_remove(0)));
     }
     Ok(None)
+}
+
+/// Whether two programs get the same wrong answer to the same question.
+fn same_disagreement(one: &Judged, other: &Judged) -> bool {
+    let question = |judged: &Judged| {
+        judged.wrong_question().map(|question| std::mem::discriminant(question))
+    };
+    one.category == other.category && question(one) == question(other)
 }
 
 /// The size of a program: statements count more than what is in them.

@@ -31,7 +31,7 @@ fn text(text: impl Into<String>) -> Piece {
 }
 
 fn random(draft: &mut Draft<'_>, kind: Kind) -> Expr {
-    expression(draft.stream, &draft.scope, kind, 2)
+    expression(draft.stream, &draft.scope, kind, draft.expressions)
 }
 
 fn assignment(draft: &mut Draft<'_>) -> Node {
