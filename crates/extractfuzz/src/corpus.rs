@@ -26,6 +26,16 @@ pub struct CorpusFile {
     pub text: String,
 }
 
+/// The beginning of a header line that marks a program about which the verifier is still wrong.
+const OPEN: &str = "// Open: ";
+
+impl CorpusFile {
+    /// Whether the verifier is known to be wrong about it.
+    pub fn is_open(&self) -> bool {
+        self.text.lines().any(|line| line.starts_with(OPEN))
+    }
+}
+
 /// The files of the corpus, by name.
 pub fn read_corpus(folder: &Path) -> Result<Vec<CorpusFile>, Error> {
     let mut files = Vec::new();
@@ -46,7 +56,7 @@ pub fn corpus_text(judged: &Judged) -> String {
     let Judged { program, observation, questions, category, .. } = judged;
     let questions: Vec<Question> = questions.iter().map(|(one, _)| one.clone()).collect();
     let header = format!(
-        "// {}\n// Found as: {category}, gadgets {}.\n",
+        "// {}\n// Gadgets: {}.\n{OPEN}the verifier is still wrong about this program ({category}).\n",
         truth(program, observation),
         program.gadgets.join(" ")
     );
