@@ -101,7 +101,15 @@ pub fn go_differential(workspace: &Workspace, arguments: &[String]) -> Outcome {
 }
 
 fn package(workspace: &Workspace) -> Outcome {
-    workspace.cargo(&["package", "--workspace", "--exclude", "xtask", "--exclude", "strait-extractfuzz", "--allow-dirty"])
+    workspace.cargo(&[
+        "package",
+        "--workspace",
+        "--exclude",
+        "xtask",
+        "--exclude",
+        "strait-extractfuzz",
+        "--allow-dirty",
+    ])
 }
 
 fn msrv(workspace: &Workspace) -> Outcome {

@@ -178,13 +178,7 @@ fn negated(stream: &mut Stream, scope: &[Variable], kind: Kind, depth: u32) -> E
     }
 }
 
-fn binary(
-    stream: &mut Stream,
-    scope: &[Variable],
-    kind: Kind,
-    template: &str,
-    depth: u32,
-) -> Expr {
+fn binary(stream: &mut Stream, scope: &[Variable], kind: Kind, template: &str, depth: u32) -> Expr {
     match operands(stream, scope, kind, depth) {
         Some((left, right)) => Expr::of(kind, template, vec![left, right]),
         None => literal(stream, kind),

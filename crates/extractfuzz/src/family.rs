@@ -58,8 +58,15 @@ impl Family {
         Ok(all.into_iter().filter(wanted).collect())
     }
 
-    /// Whether none of its gadgets starts goroutines.
-    pub fn is_sequential(&self) -> bool {
-        !self.gadgets.iter().any(|gadget| gadget.concurrent)
+    /// The families without the gadgets in a list of `FAMILY/GADGET`, one per line; lines that
+    /// begin with `#` are comments.
+    pub fn without(families: Vec<Family>, list: &str) -> Vec<Family> {
+        let mut families = families;
+        for family in &mut families {
+            let name = |gadget: &Gadget| format!("{}/{}", family.name, gadget.name);
+            family.gadgets.retain(|gadget| !list.lines().any(|line| line == name(gadget)));
+        }
+        families.retain(|family| !family.gadgets.is_empty());
+        families
     }
 }

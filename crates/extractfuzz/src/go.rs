@@ -29,6 +29,8 @@ pub struct Observation {
     pub leaks: bool,
     /// It misused a channel, a lock or a wait group in a run, with Go's message.
     pub misuse: Option<String>,
+    /// It has a data race, of which the race detector told.
+    pub races: bool,
     /// It panicked in another way in a run, with Go's message.
     pub panics: Option<String>,
 }
@@ -75,8 +77,7 @@ pub fn observe(
     // Without the programs that do not compile, the others can be looked at.
     loop {
         write(&folder.join("table.go"), &table(programs, &observations))?;
-        let output = ["build", "-gcflags=-e", "-o", "programs", "./run"];
-        let finished = tools.go(module, &output)?;
+        let finished = tools.build(module, "./run")?;
         if finished.end.is_success() {
             break;
         }
@@ -143,11 +144,7 @@ fn blame(messages: &str, observations: &mut [Observation]) -> bool {
     new
 }
 
-fn run_all(
-    tools: &Tools,
-    module: &Path,
-    observations: &mut [Observation],
-) -> Result<(), Error> {
+fn run_all(tools: &Tools, module: &Path, observations: &mut [Observation]) -> Result<(), Error> {
     let mut from = 0;
     while from < observations.len() {
         let finished = tools.built(module, "programs", from)?;
@@ -161,11 +158,15 @@ fn run_all(
         // What killed the process is the program that was begun and not done.
         let Some(slot) = current else { return Ok(()) };
         let stderr = finished.stderr.text();
+        from = slot + 1;
+        if stderr.contains("WARNING: DATA RACE") {
+            observations[slot].races = true;
+            continue;
+        }
         let message =
             stderr.lines().find(|line| line.starts_with("panic:") || line.starts_with("fatal"));
         let message = message.map_or_else(|| finished.end.to_string(), str::to_owned);
         observations[slot].panicked(&message);
-        from = slot + 1;
     }
     Ok(())
 }

@@ -123,6 +123,9 @@ fn misgenerated(program: &Program, observation: &Observation) -> Option<String> 
     if let Some(message) = &observation.does_not_compile {
         return Some(message.clone());
     }
+    if observation.races {
+        return Some("the program has a data race".into());
+    }
     if program.schedule == Schedule::Varies {
         return None;
     }

@@ -30,6 +30,9 @@ struct Arguments {
     /// Only this family; may be given several times
     #[arg(long, value_name = "NAME")]
     family: Vec<String>,
+    /// Leave out the gadgets in this file, one FAMILY/GADGET per line
+    #[arg(long, value_name = "FILE")]
+    without: Option<PathBuf>,
     /// Most gadgets per program
     #[arg(long, default_value_t = 4)]
     size: u32,
@@ -54,6 +57,9 @@ struct Arguments {
     /// Number of batches at a time
     #[arg(long, default_value_t = 2)]
     jobs: usize,
+    /// Run programs with Go's race detector
+    #[arg(long)]
+    race: bool,
     /// Also print a table of gadgets
     #[arg(long)]
     gadgets: bool,
@@ -80,9 +86,18 @@ fn main() -> ExitCode {
 
 /// Whether a wrong answer was found.
 fn run(arguments: &Arguments) -> Result<bool, Error> {
-    let strait = arguments.strait.clone().or_else(|| std::env::var_os("STRAIT_BIN").map(Into::into));
-    let tools = Tools::new(Launcher::this_program()?, strait.unwrap_or_else(|| "strait".into()));
-    let families = Family::named(&arguments.family)?;
+    let strait =
+        arguments.strait.clone().or_else(|| std::env::var_os("STRAIT_BIN").map(Into::into));
+    let mut tools =
+        Tools::new(Launcher::this_program()?, strait.unwrap_or_else(|| "strait".into()));
+    if arguments.race {
+        tools = tools.with_race_detector();
+    }
+    let mut families = Family::named(&arguments.family)?;
+    if let Some(file) = &arguments.without {
+        let list = std::fs::read_to_string(file).map_err(Error::file(file))?;
+        families = Family::without(families, &list);
+    }
     let size = arguments.size.max(1);
     let options = Options { seed: arguments.seed, families, size, depth: arguments.depth };
     if let Some(index) = arguments.show {
@@ -100,8 +115,7 @@ fn run(arguments: &Arguments) -> Result<bool, Error> {
         let wrong = batch.iter().filter(|one| one.category.is_wrong()).count();
         eprintln!("{} programs, {wrong} wrong answers", batch.len());
     })?;
-    let summary =
-        Summary { finished: &finished, seed: arguments.seed, gadgets: arguments.gadgets };
+    let summary = Summary { finished: &finished, seed: arguments.seed, gadgets: arguments.gadgets };
     print!("{summary}");
     let wrong: Vec<&Judged> =
         finished.judged.iter().filter(|one| one.category.is_wrong()).collect();
@@ -113,7 +127,12 @@ fn run(arguments: &Arguments) -> Result<bool, Error> {
 
 /// Writes the smallest program with a wrong answer for each category and first gadget, reduced if
 /// asked for.
-fn keep(tools: &Tools, folder: &Path, wrong: &[&Judged], arguments: &Arguments) -> Result<(), Error> {
+fn keep(
+    tools: &Tools,
+    folder: &Path,
+    wrong: &[&Judged],
+    arguments: &Arguments,
+) -> Result<(), Error> {
     std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
     let mut groups: BTreeMap<String, &Judged> = BTreeMap::new();
     for judged in wrong {

@@ -3,9 +3,9 @@
 
 use crate::campaign::check_programs;
 use crate::error::Error;
-use crate::judge::Judged;
+use crate::judge::{Category, Judged};
 use crate::tools::Tools;
-use crate::tree::{Expr, Node, Piece, Program};
+use crate::tree::{Expr, Node, Piece, Program, Schedule};
 
 /// Candidates that are tried at a time.
 const BATCH: usize = 60;
@@ -14,9 +14,15 @@ const ROUNDS: usize = 40;
 
 /// The smallest program that is found.
 pub fn reduce(tools: &Tools, judged: Judged) -> Result<Judged, Error> {
+    // Without a statement that waits, a result may depend on the schedule where few runs show it.
+    let concurrent = judged.program.schedule != Schedule::Sequential;
+    let tools = match concurrent && judged.category != Category::WrongProof {
+        true => tools.clone().with_race_detector(),
+        false => tools.clone(),
+    };
     let mut best = judged;
     for _ in 0..ROUNDS {
-        match improve(tools, &best)? {
+        match improve(&tools, &best)? {
             Some(better) => best = better,
             None => break,
         }
@@ -44,9 +50,7 @@ fn improve(tools: &Tools, best: &Judged) -> Result<Option<Judged>, Error> {
 
 /// Whether two programs get the same wrong answer to the same question.
 fn same_disagreement(one: &Judged, other: &Judged) -> bool {
-    let question = |judged: &Judged| {
-        judged.wrong_question().map(|question| std::mem::discriminant(question))
-    };
+    let question = |judged: &Judged| judged.wrong_question().map(std::mem::discriminant);
     one.category == other.category && question(one) == question(other)
 }
 

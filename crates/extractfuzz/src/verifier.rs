@@ -127,14 +127,11 @@ pub fn entries(
     module: &Path,
     packages: &str,
 ) -> Result<HashMap<String, Answer>, Error> {
-    let arguments =
-        ["go", "verify", "--json", "--time", "10s", "--states", "300000", packages];
+    let arguments = ["go", "verify", "--json", "--time", "10s", "--states", "300000", packages];
     let finished = tools.verifier(module, &arguments)?;
-    let document: Document =
-        serde_json::from_str(&finished.stdout.text()).map_err(|_| Error::Verifier {
-            end: finished.end.to_string(),
-            stderr: finished.stderr.last_lines(3),
-        })?;
+    let document: Document = serde_json::from_str(&finished.stdout.text()).map_err(|_| {
+        Error::Verifier { end: finished.end.to_string(), stderr: finished.stderr.last_lines(3) }
+    })?;
     let name = |entry: &Entry| match packages {
         "./verify" => entry.entry.rsplit('.').next().unwrap_or_default().to_owned(),
         _ => entry.entry.clone(),
@@ -148,7 +145,7 @@ fn judge(entry: &Entry) -> Answer {
     let assumed = entry.assumptions.first().map(|one| one.message.as_str()).unwrap_or_default();
     let answer = |verdict, why: &str| Answer { verdict, why: why.into(), may_do_more };
     if let Some(violated) = properties().find(|property| property.holds == Some(false)) {
-        return answer(Verdict::No, &format!("{} {assumed}", violated.why).trim_end());
+        return answer(Verdict::No, format!("{} {assumed}", violated.why).trim_end());
     }
     match properties().find(|property| property.holds.is_none()) {
         Some(unknown) => answer(Verdict::Unknown, &unknown.why),

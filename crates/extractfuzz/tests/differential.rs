@@ -1,6 +1,8 @@
 //! The verifier against real Go: a small run with a fixed seed, and every program of the corpus.
 //! The verifier is the one that `STRAIT_BIN` names, or the one that cargo built beside the fuzzer.
 
+#![expect(clippy::print_stderr, reason = "says what is skipped, and which programs are right now")]
+
 use std::path::{Path, PathBuf};
 
 use strait_extractfuzz::{Campaign, Family, Options, Summary, Tools, check_corpus, read_corpus};
@@ -29,14 +31,7 @@ fn tools() -> Option<Tools> {
 }
 
 fn families() -> Vec<Family> {
-    let open: Vec<&str> = OPEN.lines().filter(|line| !line.starts_with('#')).collect();
-    let mut families = Family::all().expect("the gadget files are well formed");
-    for family in &mut families {
-        let name = family.name;
-        family.gadgets.retain(|gadget| !open.contains(&format!("{name}/{}", gadget.name).as_str()));
-    }
-    families.retain(|family| !family.gadgets.is_empty());
-    families
+    Family::without(Family::all().expect("the gadget files are well formed"), OPEN)
 }
 
 #[test]

@@ -32,7 +32,11 @@ pub fn check(house: &House) -> Vec<Complaint> {
 fn may_print(file: &File) -> bool {
     let is_embedded = file.path.split('/').nth(2) == Some("embedded");
     let is_ours = file.is_in("crates/cli") || file.is_in("xtask");
-    is_ours || file.path == DEVELOPMENT_TOOL || is_embedded || file.is_for_tests() || file.is_build_script()
+    is_ours
+        || file.path == DEVELOPMENT_TOOL
+        || is_embedded
+        || file.is_for_tests()
+        || file.is_build_script()
 }
 
 #[cfg(test)]
