@@ -14,6 +14,8 @@ mod reduce;
 mod statement;
 mod summary;
 mod template;
+#[cfg(test)]
+mod tests;
 mod tools;
 mod tree;
 mod verifier;

@@ -27,7 +27,68 @@ pub fn reduce(tools: &Tools, judged: Judged) -> Result<Judged, Error> {
             None => break,
         }
     }
-    Ok(best)
+    let polished = check_programs(&tools, vec![polished(&best.program)])?;
+    let polished = polished.into_iter().find(|one| same_disagreement(one, &best));
+    Ok(polished.unwrap_or(best))
+}
+
+/// The program without the uses `_ = x` of variables that occur in another statement. Whether Go
+/// accepts it is for the compiler to say.
+fn polished(program: &Program) -> Program {
+    let mut words = Vec::new();
+    program.body.iter().for_each(|node| collect_words(node, &mut words));
+    let observed = program.observed.iter().map(|one| one.name.clone());
+    words.extend(observed);
+    let mut polished = program.clone();
+    polished.body.iter_mut().for_each(|node| drop_uses(node, &words));
+    polished
+}
+
+/// The beginning of the text that uses a variable.
+const USE: &str = "; _ = ";
+
+fn collect_words(node: &Node, words: &mut Vec<String>) {
+    fn in_pieces(pieces: &[Piece], words: &mut Vec<String>) {
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) if text.starts_with(USE) => {}
+                Piece::Text(text) => {
+                    // What stands before `:=` is declared and not used.
+                    let used = text.split_once(" := ").map_or(text.as_str(), |(_, after)| after);
+                    let used = if text.starts_with("var ") { "" } else { used };
+                    let split = used.split(|char: char| !char.is_alphanumeric());
+                    words.extend(split.filter(|word| !word.is_empty()).map(str::to_owned));
+                }
+                Piece::Expr(expr) => in_pieces(&expr.parts, words),
+            }
+        }
+    }
+    match node {
+        Node::Line(pieces) => in_pieces(pieces, words),
+        Node::Block { arms, end } => {
+            for arm in arms {
+                in_pieces(&arm.head, words);
+                arm.body.iter().for_each(|node| collect_words(node, words));
+            }
+            in_pieces(end, words);
+        }
+    }
+}
+
+fn drop_uses(node: &mut Node, words: &[String]) {
+    match node {
+        Node::Line(pieces) => pieces.retain(|piece| {
+            let Piece::Text(text) = piece else { return true };
+            let Some(names) = text.strip_prefix(USE) else { return true };
+            let mut names = names.split(USE).map(|name| name.trim_start_matches('&'));
+            !names.all(|name| words.iter().any(|word| word == name))
+        }),
+        Node::Block { arms, .. } => {
+            for arm in arms {
+                arm.body.iter_mut().for_each(|node| drop_uses(node, words));
+            }
+        }
+    }
 }
 
 /// A smaller program with the same disagreement, if one change makes it.
