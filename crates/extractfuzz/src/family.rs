@@ -18,7 +18,7 @@ macro_rules! families {
     };
 }
 
-const FILES: [(&str, &str); 18] = families![
+const FILES: [(&str, &str); 20] = families![
     "integers",
     "strings",
     "slices",
@@ -37,6 +37,8 @@ const FILES: [(&str, &str); 18] = families![
     "locks",
     "atomics",
     "contexts",
+    "blocking",
+    "patterns",
 ];
 
 impl Family {
