@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         "msrv" => run(suites::MSRV, names),
         "book" => run(suites::BOOK, names),
         "first-hours" => run(first_hours::PAGES, names),
+        "go-differential" => go_differential(names),
         "help" | "-h" | "--help" => {
             println!("{}", help());
             ExitCode::SUCCESS
@@ -72,6 +73,24 @@ fn run(table: &[Step], names: &[String]) -> ExitCode {
     if summary.failed() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
+/// Compares the verifier with real Go; the arguments are those of the fuzzer.
+fn go_differential(arguments: &[String]) -> ExitCode {
+    let workspace = match Workspace::find() {
+        Ok(workspace) => workspace,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            return ExitCode::from(USAGE);
+        }
+    };
+    match suites::go_differential(&workspace, arguments) {
+        step::Outcome::Passed => ExitCode::SUCCESS,
+        step::Outcome::Failed(message) | step::Outcome::Skipped(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 fn help() -> String {
     let names = |table: &[Step]| table.iter().map(|step| step.name).collect::<Vec<_>>().join(", ");
     let required = Class::ALL.iter().filter(|class| class.required_in_ci());
@@ -84,6 +103,8 @@ fn help() -> String {
          book    the pages of docs/ as a book in target/book: {}\n\
          first-hours\n        \
          docs/first-hour followed literally; STRAIT_BIN names a binary to use: {}\n\
+         go-differential [ARGUMENT...]\n        \
+         random Go programs, run by go and judged by `strait go verify`; 20,000 by default\n\
          chaos   a campaign through a queue: 200 kills of workers, 5 of the server\n\
          package every crate as it would be published, built from its package\n\
          msrv    a build with the oldest compiler that is promised\n\n\

@@ -75,8 +75,41 @@ fn chaos(workspace: &Workspace) -> Outcome {
     workspace.cargo_with(&arguments, &[("STRAIT_CHAOS", CHAOS_SIZE)])
 }
 
+/// Programs of `cargo xtask go-differential`, unless the arguments say otherwise.
+const DIFFERENTIAL_SIZE: &str = "20000";
+
+/// Builds the verifier in release, or takes the one that `STRAIT_BIN` names, and runs the
+/// differential fuzzer of the extraction with these arguments.
+pub fn go_differential(workspace: &Workspace, arguments: &[String]) -> Outcome {
+    let strait = match std::env::var("STRAIT_BIN") {
+        Ok(named) => named,
+        Err(_) => {
+            let built = workspace.cargo(&["build", "--release", "--package", "strait-cli"]);
+            if built != Outcome::Passed {
+                return built;
+            }
+            workspace.target().join("release/strait").display().to_string()
+        }
+    };
+    let mut all = vec!["run", "--release", "--package", "strait-extractfuzz", "--"];
+    all.extend(["--strait", &strait, "--keep-going"]);
+    if !arguments.iter().any(|argument| argument.starts_with("--count")) {
+        all.extend(["--count", DIFFERENTIAL_SIZE]);
+    }
+    all.extend(arguments.iter().map(String::as_str).filter(|one| *one != "--keep-going"));
+    workspace.cargo(&all)
+}
+
 fn package(workspace: &Workspace) -> Outcome {
-    workspace.cargo(&["package", "--workspace", "--exclude", "xtask", "--allow-dirty"])
+    workspace.cargo(&[
+        "package",
+        "--workspace",
+        "--exclude",
+        "xtask",
+        "--exclude",
+        "strait-extractfuzz",
+        "--allow-dirty",
+    ])
 }
 
 fn msrv(workspace: &Workspace) -> Outcome {

@@ -176,6 +176,12 @@ impl Workspace {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
+    /// Where cargo puts what it builds.
+    pub fn target(&self) -> PathBuf {
+        let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+        self.root.join(target)
+    }
+
     /// Is there a program that takes these arguments?
     pub fn has(&self, program: &str, arguments: &[&str]) -> bool {
         self.succeeds(program.into(), arguments)
