@@ -35,7 +35,7 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
             let stuck = |one: &Waiting| {
                 one.process == process && !one.wants.is_empty() && !bottom.moves(model, one.process)
             };
-            let known = culprits.iter().any(|one| one.span == span);
+            let known = culprits.iter().any(|one| one.span.start == span.start);
             if known || waiting.iter().any(stuck) || !subject.concerns(span) {
                 continue;
             }
