@@ -27,11 +27,17 @@ impl fmt::Display for Rests {
     }
 }
 
-/// An assumption in a line.
+/// What an assumption is about, in words.
+pub fn assumption_text(assumption: &Assumption) -> String {
+    assumption.message.clone()
+}
+
+/// An assumption in a line, with its place.
 pub fn told(assumption: &Assumption) -> String {
+    let text = assumption_text(assumption);
     match &assumption.position {
-        Some(position) => format!("{}:{}: {}", position.file, position.line, assumption.message),
-        None => assumption.message.clone(),
+        Some(position) => format!("{}:{}: {text}", position.file, position.line),
+        None => text,
     }
 }
 

@@ -27,7 +27,7 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
         }
         let waiting = model.machine.waiting(&state);
         for (object, holding) in held {
-            if bottom.releases(model, object, holding) || waits_for(subject, &bottom, object) {
+            if bottom.releases(model, object, holding) || waits_for(subject, bottom, object) {
                 continue;
             }
             let way = model.way(bottom.state);
