@@ -151,8 +151,8 @@ impl Scan {
             self.comments.push(Comment { line, text: text.to_owned(), trails });
             return 2 + text.len();
         }
-        if rest.starts_with("/*") {
-            return rest[2..].find("*/").map_or(rest.len(), |end| end + 4);
+        if let Some(comment) = rest.strip_prefix("/*") {
+            return comment.find("*/").map_or(rest.len(), |end| end + 4);
         }
         if letter.is_alphanumeric() || letter == '_' {
             let length = rest.find(|one: char| !one.is_alphanumeric() && one != '_');
@@ -181,20 +181,23 @@ impl Scan {
     fn open(&mut self) {
         // `interface{}` and `struct{}` may stand in a signature.
         let is_type = matches!(self.word.as_str(), "interface" | "struct");
-        if self.braces == 0 && self.parentheses == 0 && !is_type {
-            if let Some((_, _, has_body)) = &mut self.function {
-                *has_body = true;
-            }
+        if self.braces == 0
+            && self.parentheses == 0
+            && !is_type
+            && let Some((_, _, has_body)) = &mut self.function
+        {
+            *has_body = true;
         }
         self.braces += 1;
     }
 
     fn close(&mut self) {
         self.braces = self.braces.saturating_sub(1);
-        if self.braces == 0 && self.parentheses == 0 {
-            if let Some((name, first, _)) = self.function.take_if(|(_, _, has_body)| *has_body) {
-                self.functions.push(GoFunction { name, first, last: self.line });
-            }
+        if self.braces == 0
+            && self.parentheses == 0
+            && let Some((name, first, _)) = self.function.take_if(|(_, _, has_body)| *has_body)
+        {
+            self.functions.push(GoFunction { name, first, last: self.line });
         }
     }
 }

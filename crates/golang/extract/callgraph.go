@@ -49,7 +49,7 @@ func newGraph(w *World) *Graph {
 				for _, operand := range operands {
 					if other, ok := (*operand).(*ssa.Function); ok {
 						callers[other] = append(callers[other], fn)
-						key := typeName(other.Signature)
+						key := signatureKey(other.Signature)
 						bySignature[key] = append(bySignature[key], other)
 						if call, ok := instr.(ssa.CallInstruction); !ok || call.Common().Value != *operand {
 							w.graphTaken[other] = true
@@ -72,7 +72,7 @@ func newGraph(w *World) *Graph {
 						}
 					} else if common.StaticCallee() == nil {
 						if _, builtin := common.Value.(*ssa.Builtin); !builtin {
-							key := typeName(common.Signature())
+							key := signatureKey(common.Signature())
 							callersOf[key] = append(callersOf[key], fn)
 						}
 					}

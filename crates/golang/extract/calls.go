@@ -258,13 +258,18 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos 
 // is not just anything.
 func (d *Driver) isDetermined(s *State, target Target) bool {
 	quiet, why := d.world.quietly(target.fn)
-	if !quiet || why != computes && why != reports {
+	if !quiet || why == files || why == observes {
 		return false
 	}
 	path, _ := d.world.outsidePath(target.fn)
-	switch {
-	case path == "math/rand" || path == "math/rand/v2" || path == "crypto/rand" || path == "time" || path == "testing" || path == "flag":
+	switch path {
+	case "math/rand", "math/rand/v2", "crypto/rand", "testing", "flag":
 		return false
+	case "time":
+		switch target.fn.Name() {
+		case "Now", "Since", "Until":
+			return false
+		}
 	}
 	for _, arg := range target.args {
 		if fromOutside(text(arg)) {

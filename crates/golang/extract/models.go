@@ -440,7 +440,7 @@ func (d *Driver) lockerOp(s *State, locker Value, op string, pos token.Pos) {
 	switch v := locker.(type) {
 	case Ifc:
 		if lock, ok := d.lockAt(s, v.v); ok {
-			d.put(&Code{op: opSync, note: op, on: lock, pos: pos})
+			d.sync(s, op, lock, pos)
 			return
 		}
 		if model, ok := v.v.(Model); ok {
@@ -452,7 +452,7 @@ func (d *Driver) lockerOp(s *State, locker Value, op string, pos token.Pos) {
 			if agg, ok := partOf(s.heap[p.object].value, p.path).(Agg); ok {
 				for i := range agg.elems {
 					if lock, ok := d.lockAt(s, Ptr{p.object, sub(p.path, i)}); ok {
-						d.put(&Code{op: opSync, note: op, on: lock, pos: pos})
+						d.sync(s, op, lock, pos)
 						return
 					}
 				}
@@ -461,7 +461,7 @@ func (d *Driver) lockerOp(s *State, locker Value, op string, pos token.Pos) {
 	case Model:
 		if v.name == "rlocker" {
 			if lock, ok := d.lockAt(s, v.args[0]); ok {
-				d.put(&Code{op: opSync, note: "r" + op, on: lock, pos: pos})
+				d.sync(s, "r"+op, lock, pos)
 				return
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"strings"
+	"sync"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -19,7 +21,8 @@ type Relevance struct {
 	byClass map[string][]ssa.Value // what is stored in, or flows into, a class
 	numbers map[ssa.Value]string
 	work    []ssa.Value
-	boxes   bool // is what interfaces hold compared or printed to a result?
+	inside  map[types.Type]bool // types whose values matter as a whole
+	boxes   bool                // is what interfaces hold compared or printed to a result?
 	world   *World
 }
 
@@ -27,7 +30,7 @@ type Relevance struct {
 func newRelevance(w *World, functions map[*ssa.Function]bool) *Relevance {
 	r := &Relevance{
 		values: map[ssa.Value]bool{}, classes: map[string]bool{}, parent: map[string]string{},
-		byClass: map[string][]ssa.Value{}, numbers: map[ssa.Value]string{}, world: w,
+		byClass: map[string][]ssa.Value{}, numbers: map[ssa.Value]string{}, inside: map[types.Type]bool{}, world: w,
 	}
 	each := func(visit func(instr ssa.Instruction)) {
 		for fn := range functions {
@@ -100,10 +103,10 @@ func elementClass(t types.Type) string { return "elements " + typeName(t) }
 func pointerClass(t types.Type) string { return "pointer " + typeName(t) }
 func boxClass(t types.Type) string     { return "box " + typeName(t) }
 func paramClass(signature *types.Signature, i int) string {
-	return fmt.Sprintf("param %d %s", i, typeName(types.NewSignatureType(nil, nil, nil, signature.Params(), signature.Results(), signature.Variadic())))
+	return fmt.Sprintf("param %d %s", i, signatureKey(signature))
 }
 func resultClass(signature *types.Signature, i int) string {
-	return fmt.Sprintf("result %d %s", i, typeName(types.NewSignatureType(nil, nil, nil, signature.Params(), signature.Results(), signature.Variadic())))
+	return fmt.Sprintf("result %d %s", i, signatureKey(signature))
 }
 
 // pointersMeet makes the classes of two pointers one: either may be the other.
@@ -258,7 +261,7 @@ func (r *Relevance) seed(instr ssa.Instruction) {
 		switch i.Op {
 		case token.EQL, token.NEQ:
 			if !isScalar(i.X.Type()) {
-				r.compared(i.X.Type())
+				r.contents(i.X.Type())
 			}
 		case token.QUO, token.REM:
 			if basic, ok := i.X.Type().Underlying().(*types.Basic); ok && basic.Info()&types.IsInteger != 0 {
@@ -270,25 +273,31 @@ func (r *Relevance) seed(instr ssa.Instruction) {
 	}
 }
 
-// compared: everything inside values of a type matters.
-func (r *Relevance) compared(t types.Type) {
+// contents: everything inside values of a type matters.
+func (r *Relevance) contents(t types.Type) {
+	if r.inside[t] {
+		return
+	}
+	r.inside[t] = true
+	part := func(class string, t types.Type) {
+		r.class(class)
+		r.contents(t)
+	}
 	switch u := t.Underlying().(type) {
 	case *types.Interface:
 		r.allBoxes()
 	case *types.Struct:
 		for i := range u.NumFields() {
-			if isScalar(u.Field(i).Type()) {
-				r.class(fieldClass(t, i))
-			} else {
-				r.compared(u.Field(i).Type())
-			}
+			part(fieldClass(t, i), u.Field(i).Type())
 		}
 	case *types.Array:
-		if isScalar(u.Elem()) {
-			r.class(elementClass(u.Elem()))
-		} else {
-			r.compared(u.Elem())
-		}
+		part(elementClass(u.Elem()), u.Elem())
+	case *types.Slice:
+		part(elementClass(u.Elem()), u.Elem())
+	case *types.Map:
+		part("entries "+typeName(u.Elem()), u.Elem())
+	case *types.Pointer:
+		part(pointerClass(u.Elem()), u.Elem())
 	}
 }
 
@@ -349,6 +358,9 @@ func (r *Relevance) value(v ssa.Value) {
 	}
 	r.values[v] = true
 	r.work = append(r.work, v)
+	if !isScalar(v.Type()) {
+		r.contents(v.Type())
+	}
 }
 
 func (r *Relevance) class(class string) {
@@ -485,15 +497,7 @@ func (r *Relevance) called(i *ssa.Call, index int) {
 	// A function that is not read computes with everything it is given.
 	for _, arg := range common.Args {
 		r.value(arg)
-		switch t := arg.Type().Underlying().(type) {
-		case *types.Slice:
-			if types.IsInterface(t.Elem()) {
-				r.allBoxes()
-			}
-			r.class(elementClass(t.Elem()))
-		case *types.Interface:
-			r.allBoxes()
-		case *types.Pointer:
+		if _, ok := arg.Type().Underlying().(*types.Pointer); ok {
 			r.class(r.at(arg))
 		}
 	}
@@ -508,3 +512,22 @@ func (r *Relevance) drops(v ssa.Value) bool {
 func (r *Relevance) dropsStore(i *ssa.Store) bool {
 	return isScalar(i.Val.Type()) && !r.classes[r.find(r.at(i.Addr))]
 }
+
+// signatureKey writes the types of a signature, without names.
+func signatureKey(signature *types.Signature) string {
+	if key, ok := signatureKeys.Load(signature); ok {
+		return key.(string)
+	}
+	var b strings.Builder
+	for i := range signature.Params().Len() {
+		b.WriteString(typeName(signature.Params().At(i).Type()) + ",")
+	}
+	b.WriteString("->")
+	for i := range signature.Results().Len() {
+		b.WriteString(typeName(signature.Results().At(i).Type()) + ",")
+	}
+	signatureKeys.Store(signature, b.String())
+	return b.String()
+}
+
+var signatureKeys sync.Map

@@ -27,11 +27,17 @@ impl fmt::Display for Rests {
     }
 }
 
-/// An assumption in a line.
+/// What an assumption is about, in words.
+pub fn assumption_text(assumption: &Assumption) -> String {
+    assumption.message.clone()
+}
+
+/// An assumption in a line, with its place.
 pub fn told(assumption: &Assumption) -> String {
+    let text = assumption_text(assumption);
     match &assumption.position {
-        Some(position) => format!("{}:{}: {}", position.file, position.line, assumption.message),
-        None => assumption.message.clone(),
+        Some(position) => format!("{}:{}: {text}", position.file, position.line),
+        None => text,
     }
 }
 
@@ -101,5 +107,105 @@ pub(crate) fn conclude(verdict: &Verdict, sensitivity: Sensitivity, entry: &Entr
     match rests(&doubted) {
         Some(rests) => Conclusion::Unknown(Reason::MayBePrevented(rests)),
         None => Conclusion::Violated(rests(&|side| side != Approximation::Under)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use strait_calculus::parse;
+    use strait_golang::{GoPosition, Operations, Positions};
+    use strait_verify::{Budget, Nowhere, verify};
+
+    use super::*;
+
+    fn entry(text: &str, sides: &[Approximation], truncated: bool) -> Entry {
+        let position =
+            GoPosition { file: "m.go".into(), line: 3, column: 1, daemon: false, recovered: false };
+        let assumption = |side: &Approximation| Assumption {
+            position: Some(position.clone()),
+            message: format!("{side:?}"),
+            approximation: *side,
+        };
+        Entry {
+            name: "m.main".into(),
+            position: position.clone(),
+            program: parse(text).expect("a program"),
+            text: text.into(),
+            positions: Positions::default(),
+            names: BTreeMap::new(),
+            assumptions: sides.iter().map(assumption).collect(),
+            loops: vec![],
+            migo: String::new(),
+            operations: Operations::default(),
+            truncated,
+        }
+    }
+
+    fn concluded(
+        text: &str,
+        sides: &[Approximation],
+        truncated: bool,
+        property: Property,
+    ) -> String {
+        let entry = entry(text, sides, truncated);
+        let found = verify(&entry.program, &[property], &Budget::default(), &Nowhere);
+        let (_, verdict) = &found.verdicts[0];
+        match conclude(verdict, Sensitivity::of_property(property, verdict), &entry) {
+            Conclusion::Holds => "holds".into(),
+            Conclusion::Violated(None) => "violated".into(),
+            Conclusion::Violated(Some(rests)) => format!("violated if {rests}"),
+            Conclusion::Unknown(Reason::LeavesOut(rests)) => format!("leaves out {rests}"),
+            Conclusion::Unknown(Reason::MayBePrevented(rests)) => format!("prevented by {rests}"),
+            Conclusion::Unknown(Reason::TooLarge { violated }) => format!("too large, {violated}"),
+            Conclusion::Unknown(other) => format!("{other}"),
+        }
+    }
+
+    #[test]
+    fn properties_rest_on_what_the_model_leaves_out() {
+        use Approximation::{Either, Over, Under};
+        let fine = "main { }";
+        let blocks = "main { chan c: int; get c }";
+        let panics = "main { chan c: int; close c; close c }";
+        let live = Property::Live;
+        let safe = Property::ChannelSafe;
+        for (text, sides, property, expected) in [
+            (fine, &[][..], live, "holds"),
+            (fine, &[Over], live, "holds"),
+            (fine, &[Under], live, "leaves out m.go:3: Under"),
+            (fine, &[Over, Either, Under], live, "leaves out m.go:3: Either and 1 more assumption"),
+            (blocks, &[], live, "violated"),
+            (blocks, &[Under], live, "violated"),
+            (blocks, &[Over], live, "violated if m.go:3: Over"),
+            (blocks, &[Over, Either], live, "prevented by m.go:3: Either"),
+            (panics, &[Either], safe, "violated if m.go:3: Either"),
+        ] {
+            assert_eq!(concluded(text, sides, false, property), expected, "{sides:?} {text}");
+        }
+        assert_eq!(concluded(fine, &[], true, live), "too large, false");
+        assert_eq!(concluded(blocks, &[], true, live), "too large, true");
+    }
+
+    #[test]
+    fn formulas_that_ask_for_more_rest_on_more() {
+        use Approximation::{Either, Over, Under};
+        let more = |text: &str| {
+            let formula = Formula::parse(text).expect("a formula");
+            let one = Sensitivity::of_formula(&formula);
+            (one.proof_to_more, one.violation_to_less)
+        };
+        assert_eq!(more("[true*.send(c)]false"), (false, false));
+        assert_eq!(more("!<true*.send(c)>true"), (false, false));
+        assert_eq!(more("[true*]<true>true"), (true, true));
+        for side in [Over, Under, Either] {
+            let entry = entry("main { }", &[side], false);
+            let found = verify(&entry.program, &[Property::Live], &Budget::default(), &Nowhere);
+            let formula = Formula::parse("<true>true").expect("a formula");
+            let conclusion =
+                conclude(&found.verdicts[0].1, Sensitivity::of_formula(&formula), &entry);
+            assert!(matches!(conclusion, Conclusion::Unknown(_)), "{side:?}");
+        }
     }
 }

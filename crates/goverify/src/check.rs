@@ -85,10 +85,12 @@ fn conclusion(
     model: &Model<'_>,
     places: &GoPlaces,
 ) -> Conclusion {
-    if property == Property::Live && verdict.why == Why::Proved && !entry.truncated {
-        if let Some(reason) = endless(entry, model, places) {
-            return Conclusion::Unknown(Reason::Loop(reason));
-        }
+    if property == Property::Live
+        && verdict.why == Why::Proved
+        && !entry.truncated
+        && let Some(reason) = endless(entry, model, places)
+    {
+        return Conclusion::Unknown(Reason::Loop(reason));
     }
     conclude(verdict, Sensitivity::of_property(property, verdict), entry)
 }

@@ -194,8 +194,9 @@ fn observe(
         return add(vec![], true);
     }
     let left = verdict.trace.iter().flat_map(|trace| &trace.left);
-    let left: Vec<_> = left.map(|one| one.span).collect();
-    let waits_together = |one: &Culprit| one.doing.is_waiting() && left.contains(&one.span);
+    // Spans compare equal whatever they are.
+    let left: Vec<u32> = left.map(|one| one.span.start).collect();
+    let waits_together = |one: &Culprit| one.doing.is_waiting() && left.contains(&one.span.start);
     let (together, alone): (Vec<Culprit>, Vec<Culprit>) = match violation {
         // One race has two sides.
         Violation::AddRace => (verdict.culprits.clone(), vec![]),

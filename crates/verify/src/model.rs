@@ -87,6 +87,7 @@ pub struct Model<'a> {
     pub(crate) watch: Watch<'a>,
     components: std::cell::OnceCell<Components>,
     predecessors: std::cell::OnceCell<Predecessors>,
+    bottoms: std::cell::OnceCell<Vec<Bottom>>,
 }
 
 impl<'a> Model<'a> {
@@ -161,6 +162,7 @@ impl<'a> Model<'a> {
             watch,
             components: std::cell::OnceCell::new(),
             predecessors: std::cell::OnceCell::new(),
+            bottoms: std::cell::OnceCell::new(),
         }
     }
 
@@ -215,7 +217,11 @@ impl<'a> Model<'a> {
 
     /// The components without a way out of which everything is known: once in, for ever in. A state
     /// of each one, and what happens inside.
-    pub(crate) fn bottoms(&self) -> Vec<Bottom> {
+    pub(crate) fn bottoms(&self) -> &[Bottom] {
+        self.bottoms.get_or_init(|| self.find_bottoms())
+    }
+
+    fn find_bottoms(&self) -> Vec<Bottom> {
         let components = self.components();
         let mut candidate = vec![true; components.count as usize];
         let mut first = vec![u32::MAX; components.count as usize];

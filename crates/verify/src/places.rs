@@ -8,6 +8,11 @@ pub trait Places {
     /// source: a device of a translation, with which no property is concerned.
     fn place(&self, span: Span) -> Option<String>;
 
+    /// The same as formulas write it after `@`: `3` or `main.go:3`.
+    fn place_in_formulas(&self, span: Span) -> Option<String> {
+        self.place(span)
+    }
+
     /// Does a process wait here on purpose, so that it is no fault if nothing ever comes? Such are
     /// goroutines that serve others from the start of a program on.
     fn idles(&self, _: Span) -> bool {
@@ -45,6 +50,10 @@ pub struct InText<'a>(
 impl Places for InText<'_> {
     fn place(&self, span: Span) -> Option<String> {
         Some(format!("line {}", span.line_column(self.0).0))
+    }
+
+    fn place_in_formulas(&self, span: Span) -> Option<String> {
+        Some(span.line_column(self.0).0.to_string())
     }
 }
 

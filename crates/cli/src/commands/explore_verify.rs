@@ -26,6 +26,10 @@ impl Places for Model {
     fn place(&self, span: Span) -> Option<String> {
         Some(format!("line {}", span.line_column(&self.source).0))
     }
+
+    fn place_in_formulas(&self, span: Span) -> Option<String> {
+        Some(span.line_column(&self.source).0.to_string())
+    }
 }
 
 impl Locate for Model {

@@ -13,8 +13,8 @@ use strait_calculus::ExamineOptions;
 use strait_findings::Baseline;
 use strait_golang::{Assumption, ExtractOptions, Extraction, Go, extract};
 use strait_goverify::{
-    Checked, Confirm, Effort, EntryBudget, FailOn, GoFinding, Question, SourceFiles, Summary,
-    Warning, check, findings, missing_name, normalised_entry, told,
+    Checked, Confirm, Effort, EntryBudget, FailOn, GoFinding, Question, ReasonKind, SourceFiles,
+    Summary, Warning, check, findings, missing_name, normalised_entry, told,
 };
 use strait_queue::Shard;
 use strait_toolchain::Launcher;
@@ -144,6 +144,11 @@ struct Outcome {
 
 impl GoVerifyArgs {
     pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
+        if self.fail_on == FailOnArg::Confirmed && !self.confirm {
+            anyhow::bail!(
+                "--fail-on confirmed needs --confirm: without runs, nothing is confirmed"
+            );
+        }
         let question = self.question()?;
         let baseline = self.read_baseline()?;
         let sarif = self.sarif.as_deref().map(verify_sarif::create).transpose()?;
@@ -246,6 +251,11 @@ impl GoVerifyArgs {
         let files = SourceFiles::below(directory);
         let mut found = findings(&checked, &files, baseline.as_mut());
         if let Some(path) = self.baseline.as_deref().filter(|_| self.write_baseline) {
+            let answers = checked.iter().flat_map(|entry| &entry.answers);
+            let mut reasons = answers.filter_map(|answer| answer.unknown());
+            if reasons.any(|reason| reason.kind() == ReasonKind::Interrupted) {
+                anyhow::bail!("{} is not written: the run was interrupted", path.display());
+            }
             let new = found.iter().filter(|finding| finding.is_new());
             let mut written = Baseline::of(new.map(|finding| finding.key.clone()));
             written.write(path)?;

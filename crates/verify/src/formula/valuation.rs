@@ -131,10 +131,8 @@ impl<'a> Labelled<'a> {
                     [Some((action.actor, action.case)), action.partner].into_iter().flatten();
                 let spans =
                     involved.map(|(process, case)| model.machine.step_span(&run, process, case));
-                let stands: Vec<String> = spans
-                    .filter_map(|span| places.place(span))
-                    .map(|place| place.strip_prefix("line ").map(str::to_owned).unwrap_or(place))
-                    .collect();
+                let stands: Vec<String> =
+                    spans.filter_map(|span| places.place_in_formulas(span)).collect();
                 let fresh = labels.len() as u32;
                 let number = *numbers.entry((label, stands.clone())).or_insert(fresh);
                 if number == fresh {
