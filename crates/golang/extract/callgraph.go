@@ -281,8 +281,25 @@ func (w *World) mayCommunicate(call *ssa.CallCommon) bool {
 	}
 	answer := false
 	for _, fn := range w.graph.implementations(w, call.Method) {
-		answer = answer || w.communicates(fn)
+		answer = answer || w.communicates(fn) && !isStandardMethod(fn)
 	}
 	w.invokes[call.Method] = answer
 	return answer
+}
+
+// mayHaveEffects tells whether some method that a call of an interface's method may lead to does
+// something that others notice, or changes what others know.
+func (w *World) mayHaveEffects(call *ssa.CallCommon) bool {
+	for _, fn := range w.implementations(call.Method) {
+		if w.hasEffects(fn) && !isStandardMethod(fn) {
+			return true
+		}
+	}
+	return false
+}
+
+// isStandardMethod tells methods of types of the standard library.
+func isStandardMethod(fn *ssa.Function) bool {
+	recv := fn.Signature.Recv()
+	return recv != nil && isStandard(recv.Type())
 }

@@ -199,7 +199,10 @@ func (d *Driver) callUnknown(s *State, site ssa.Instruction, call *ssa.CallCommo
 		return false
 	}
 	if call != nil && call.IsInvoke() && !d.world.mayCommunicate(call) && quietInterface(call) {
-		d.disturb(s, args)
+		if d.world.mayHaveEffects(call) {
+			d.assume(pos, "either", "the method called here is not known: what it changes is not followed")
+		}
+		d.forgetAll(s, args)
 		finish(d.unknownFrom(s, here(s.top()), site, results, fromOutside(text(fn))))
 		return false
 	}
@@ -207,7 +210,7 @@ func (d *Driver) callUnknown(s *State, site ssa.Instruction, call *ssa.CallCommo
 		return d.panics(s, d.runtimeError("runtime error: invalid memory address or nil pointer dereference"), pos)
 	}
 	d.assume(pos, "either", "the function called here is not known: what it does is left out")
-	d.disturb(s, args)
+	d.forgetAll(s, args)
 	d.escape(s, Tup{args})
 	finish(d.unknown(s, here(s.top()), site, results))
 	return false
@@ -418,6 +421,64 @@ func (d *Driver) disturb(s *State, args []Value) {
 			}
 		})
 	}
+}
+
+// forgetAll forgets all data that can be reached from values: a function may have changed it.
+func (d *Driver) forgetAll(s *State, values []Value) {
+	for _, name := range d.reachable(s, values) {
+		d.disturbObject(s, name)
+	}
+}
+
+// forgetPlain forgets the plain data that can be reached from values: a function that only computes
+// plain data was not followed.
+func (d *Driver) forgetPlain(s *State, values []Value) {
+	for _, name := range d.reachable(s, values) {
+		o := s.heap[name]
+		switch {
+		case o == nil:
+		case o.kind == "map":
+			if m, ok := o.typ.Underlying().(*types.Map); ok && plain(m.Elem(), 4) {
+				d.blurMap(s, name)
+			}
+		case o.kind == "memory" && o.value != nil:
+			d.weakenPlain(s, name, "", o.value, o.typ)
+		}
+	}
+}
+
+func (d *Driver) weakenPlain(s *State, object, path string, v Value, t types.Type) {
+	if agg, ok := v.(Agg); ok {
+		for i, e := range agg.elems {
+			d.weakenPlain(s, object, sub(path, i), e, partType(t, i))
+		}
+		return
+	}
+	if t == nil || !plain(t, 4) {
+		return
+	}
+	if sym, ok := v.(Sym); ok && aliasable(sym) {
+		// It may point to memory that is known by another name.
+		switch u := t.Underlying().(type) {
+		case *types.Pointer:
+			d.havoc(s, u.Elem())
+		case *types.Slice:
+			d.havoc(s, u.Elem())
+		case *types.Map:
+			d.havoc(s, t)
+		}
+	}
+	d.weaken(s, object, path, v, t)
+}
+
+// reachable lists the objects that can be reached from values.
+func (d *Driver) reachable(s *State, values []Value) []string {
+	seen := map[string]bool{}
+	var names []string
+	for _, v := range values {
+		s.reach(v, seen, func(name string) { names = append(names, name) })
+	}
+	return names
 }
 
 func (d *Driver) disturbPart(s *State, object, path string, v Value, t types.Type) {

@@ -403,7 +403,7 @@ func (d *Driver) weaken(s *State, object, path string, v Value, t types.Type) {
 	if r, ok := v.(Ref); ok && s.heap[r.object] != nil && s.heap[r.object].kind != "cell" {
 		return
 	}
-	d.storeAt(s, object, path, v, d.unknownOf("«changed "+object+path+"»", t, 0), token.NoPos)
+	d.storeAt(s, object, path, v, d.unknown(s, "changed "+object+path, nil, t), token.NoPos)
 }
 
 // havoc forgets what memory of a type holds: something was written through a pointer that is not

@@ -125,7 +125,7 @@ func (d *Driver) newObject(s *State, hint, key string, t types.Type, pos token.P
 // zero is the zero of a type; what goroutines meet at is made.
 func (d *Driver) zero(s *State, t types.Type, hint string, pos token.Pos, depth int) Value {
 	if depth > 6 {
-		return Sym{"«deep»"}
+		return Sym{"«?»"}
 	}
 	switch lockKind(t) {
 	case "mutex", "rwmutex", "waitgroup":
@@ -159,7 +159,7 @@ func (d *Driver) zero(s *State, t types.Type, hint string, pos token.Pos, depth 
 			if holdsConcurrency(u.Elem()) {
 				d.assume(pos, "either", "a large array of locks or channels is not followed")
 			}
-			return Sym{"«array»"}
+			return Sym{"«?»"}
 		}
 		elems := make([]Value, u.Len())
 		for i := range elems {

@@ -108,7 +108,7 @@ func plain(t types.Type, depth int) bool {
 
 // giveUp leaves the calls of inert functions that the goroutine is in: their results are taken as
 // unknown. It tells whether there were any.
-func (d *Driver) giveUp(s *State) bool {
+func (d *Driver) giveUp(s *State, outside bool) bool {
 	for k := 1; k < len(s.frames); k++ {
 		f := s.frames[k]
 		if len(f.after) > 0 || f.deferred || !d.world.inert(f.fn) {
@@ -127,9 +127,9 @@ func (d *Driver) giveUp(s *State) bool {
 				touched = append(touched, frame.regs[free])
 			}
 		}
-		d.disturb(s, touched)
+		d.forgetPlain(s, touched)
 		s.frames = s.frames[:k:k]
-		s.top().regs[site] = d.unknown(s, here(s.top()), site, site.Type())
+		s.top().regs[site] = d.unknownFrom(s, here(s.top()), site, site.Type(), outside)
 		return true
 	}
 	return false

@@ -138,6 +138,7 @@ func (j *joining) unknown(label string) Value {
 		id = fmt.Sprintf("«%d»", len(j.d.names))
 		j.d.names[key] = id
 	}
+	j.out.retire(id)
 	return Sym{id}
 }
 

@@ -134,7 +134,7 @@ func (d *Driver) atomicAdd(m *modelled, p Ptr, t types.Type) bool {
 		if ok1 && ok2 && !m.s.multi {
 			return Dyn{&Expr{op: "+", args: []*Expr{left, right}}}
 		}
-		return Sym{"«sum»"}
+		return Sym{"«?»"}
 	}
 	cell, ok := d.cellAt(m.s, p)
 	if !ok {

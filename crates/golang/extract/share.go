@@ -228,13 +228,13 @@ func unbind(v Value, name string) (Value, bool) {
 		used := false
 		dyn.expr.each(func(n string) { used = used || n == name })
 		if used {
-			return Sym{"«old " + name + "»"}, true
+			return Sym{"«?»"}, true
 		}
 		return v, false
 	}
 	if t, ok := v.(Tagged); ok {
 		if t.uses(name) {
-			return Sym{"«old " + name + "»"}, true
+			return Sym{"«?»"}, true
 		}
 		return v, false
 	}

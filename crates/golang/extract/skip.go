@@ -194,12 +194,12 @@ func (d *Driver) disturbBlock(s *State, b *ssa.BasicBlock, inside map[*ssa.Basic
 			}
 		case *ssa.MapUpdate:
 			if of, ok := known(i.Map); ok {
-				d.disturb(s, []Value{of})
+				d.forgetPlain(s, []Value{of})
 			}
 		case *ssa.Call:
 			for _, arg := range i.Call.Args {
 				if v, ok := known(arg); ok {
-					d.disturb(s, []Value{v})
+					d.forgetPlain(s, []Value{v})
 				}
 			}
 		}

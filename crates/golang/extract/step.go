@@ -251,7 +251,7 @@ func zeroPlain(t types.Type) Value {
 		return Agg{elems}
 	case *types.Array:
 		if u.Len() > 256 {
-			return Sym{"«array»"}
+			return Sym{"«?»"}
 		}
 		elems := make([]Value, u.Len())
 		for i := range elems {
@@ -387,7 +387,7 @@ func (d *Driver) branch(s *State, i *ssa.If) bool {
 	if truth, known := s.lookup(key); known {
 		return d.jump(s, block.Succs[which(truth != negated)])
 	}
-	if d.giveUp(s) || d.skip(s, block) {
+	if (d.limits.skip || len(exits) > 0) && d.giveUp(s, fromOutside(key)) || d.skip(s, block) {
 		return false
 	}
 	for _, header := range exits {
