@@ -438,7 +438,7 @@ func (d *Driver) unary(s *State, i *ssa.UnOp) Value {
 		case KFloat:
 			return -x
 		case Dyn:
-			if !s.multi && basic != nil && (basic.Kind() == types.Int || basic.Kind() == types.Int64) {
+			if (!s.multi || d.limits.scalars) && basic != nil && (basic.Kind() == types.Int || basic.Kind() == types.Int64) {
 				return Dyn{&Expr{op: "-", args: []*Expr{{op: "int"}, x.expr}}}
 			}
 		}

@@ -19,6 +19,9 @@ type Limits struct {
 	nodes  int  // functions of the program
 	steps  int  // instructions in all
 	skip   bool // go past branches that only compute plain data
+	// Are numbers that differ at one place kept as variables of the program? That is exact, but they
+	// may grow forever.
+	scalars bool
 }
 
 // allSteps is how many steps all entries may take together. It keeps a module of a hundred thousand
@@ -31,7 +34,7 @@ var passes = []int{10_000, 60_000, 400_000}
 
 // exactly are the limits of an attempt to follow an entry as it is.
 func exactly(steps int) Limits {
-	return Limits{unroll: 1100, states: 16, roots: 140, depth: 70, nodes: 10_000, steps: steps}
+	return Limits{unroll: 1100, states: 16, roots: 140, depth: 70, nodes: 10_000, steps: steps, scalars: true}
 }
 
 // roughly are limits for what did not fit, tried in order.
@@ -59,6 +62,7 @@ type Driver struct {
 	steps     int
 	full      bool // a limit was reached
 	changed   bool // a fact was learned: the run has to be repeated
+	counted   bool // numbers are kept that may grow
 	contexts  map[string]int
 	kinds     map[string]string // of runtime variables: chan, mutex, …, int, bool
 	keys      map[string]string // of runtime variables that are channels: where their messages are described
@@ -305,19 +309,21 @@ func (d *Driver) nodeFor(s *State, name string, pos token.Pos) *Node {
 
 // arrive is nodeFor with the values that the node's variables have here.
 func (d *Driver) arrive(s *State, name string, pos token.Pos, limit int) (*Node, map[string]*Expr) {
+	place := s.place()
+	subst := d.normalise(s, place)
 	key := digested(d.key(s))
 	if node := d.byKey[key]; node != nil {
-		return node, nil
+		return node, subst
 	}
-	place := s.place()
-	var subst map[string]*Expr
 	if len(d.byPlace[place]) >= limit {
+		var joined map[string]*Expr
 		if old := d.widened[place]; old != nil {
-			s, subst = d.join(old.state, s, place)
+			s, joined = d.join(old.state, s, place)
 		} else {
 			nodes := d.byPlace[place]
-			s, subst = d.join(nodes[len(nodes)-1].state, s, place)
+			s, joined = d.join(nodes[len(nodes)-1].state, s, place)
 		}
+		subst = compose2(joined, subst)
 		s.multi = true
 		key = digested(d.key(s))
 		if node := d.byKey[key]; node != nil {
@@ -344,6 +350,103 @@ func (d *Driver) arrive(s *State, name string, pos token.Pos, limit int) (*Node,
 	d.nodes = append(d.nodes, node)
 	d.todo = append(d.todo, node)
 	return node, subst
+}
+
+// compose2 is a substitution followed by another one.
+func compose2(first, second map[string]*Expr) map[string]*Expr {
+	if len(second) == 0 {
+		return first
+	}
+	out := map[string]*Expr{}
+	for name, expr := range second {
+		out[name] = expr
+	}
+	for name, expr := range first {
+		out[name] = expr.rename(second)
+	}
+	return out
+}
+
+// normalise gives computed numbers a name of the place, so that rounds of a loop which compute other
+// numbers in the same way are in the same state.
+func (d *Driver) normalise(s *State, place string) map[string]*Expr {
+	if !d.limits.scalars {
+		return nil
+	}
+	subst := map[string]*Expr{}
+	owned := false
+	d.roots(s, func(label string, v Value) Value {
+		dyn, ok := v.(Dyn)
+		if !ok || dyn.expr.op == "var" {
+			return nil
+		}
+		if !owned {
+			for i := range s.frames {
+				s.own(i)
+			}
+			owned = true
+		}
+		return d.named(dyn, place, "r"+label, subst)
+	})
+	for _, name := range sortedKeys(s.heap) {
+		o := s.heap[name]
+		if o.kind != "memory" || o.value == nil {
+			continue
+		}
+		if now, changed := d.namedInside(o.value, place, "o"+name, subst); changed {
+			copied := *o
+			copied.value = now
+			s.heap[name] = &copied
+		}
+	}
+	if len(subst) == 0 {
+		return nil
+	}
+	return subst
+}
+
+func (d *Driver) namedInside(v Value, place, label string, subst map[string]*Expr) (Value, bool) {
+	if dyn, ok := v.(Dyn); ok {
+		if dyn.expr.op == "var" {
+			return v, false
+		}
+		return d.named(dyn, place, label, subst), true
+	}
+	agg, ok := v.(Agg)
+	if !ok {
+		return v, false
+	}
+	var out []Value
+	for i, e := range agg.elems {
+		if now, changed := d.namedInside(e, place, fmt.Sprintf("%s.%d", label, i), subst); changed {
+			if out == nil {
+				out = append([]Value(nil), agg.elems...)
+			}
+			out[i] = now
+		}
+	}
+	if out == nil {
+		return v, false
+	}
+	return Agg{out}, true
+}
+
+// named is a variable of the program for a computed number.
+func (d *Driver) named(dyn Dyn, place, label string, subst map[string]*Expr) Value {
+	key := "named " + place + label
+	name, ok := d.names[key]
+	if !ok {
+		d.taken["n"]++
+		name = fmt.Sprintf("n_%d", d.taken["n"])
+		d.names[key] = name
+	}
+	d.kinds[name] = "int"
+	if isBool(dyn.expr, d.kinds) {
+		d.kinds[name] = "bool"
+	}
+	subst[name] = dyn.expr
+	d.counted = true
+	return Dyn{variable(name)}
 }
 
 // digest stands for the key of a state, which may be long: 128 bits tell states apart.

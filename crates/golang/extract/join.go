@@ -78,6 +78,9 @@ func (j *joining) value(a, b Value, label string, depth int) Value {
 	if depth > 8 {
 		return j.unknown(label)
 	}
+	if v, ok := j.scalar(a, b, label); ok {
+		return v
+	}
 	switch y := b.(type) {
 	case Ref:
 		if v := j.object(a, y, label); v != nil {
@@ -120,6 +123,26 @@ func (j *joining) value(a, b Value, label string, depth int) Value {
 		return a
 	}
 	return j.unknown(label)
+}
+
+// scalar joins two numbers or flags: the node gets a parameter for either.
+func (j *joining) scalar(a, b Value, label string) (Value, bool) {
+	if !j.d.limits.scalars {
+		return nil, false
+	}
+	x, ok1 := scalar(a)
+	y, ok2 := scalar(b)
+	if !ok1 || !ok2 || isBool(x, j.d.kinds) != isBool(y, j.d.kinds) {
+		return nil, false
+	}
+	name := j.name("s" + label)
+	j.d.kinds[name] = "int"
+	if isBool(x, j.d.kinds) {
+		j.d.kinds[name] = "bool"
+	}
+	j.subst[name] = y
+	j.d.counted = true
+	return Dyn{variable(name)}, true
 }
 
 func (j *joining) inner(a, b Value, label string, depth int) Value {

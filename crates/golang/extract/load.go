@@ -212,6 +212,14 @@ func (w *World) entry(fn *ssa.Function, limits Limits, place func(token.Pos) Pos
 		return attempted{entry: e}
 	}
 	d, failure := w.entrySafely(fn, limits, &e, place)
+	if failure == "" && d.counted && !d.full {
+		// Should the numbers have no end, there is a program without them.
+		coarse := limits
+		coarse.scalars, coarse.states = false, 8
+		if other := w.entry(fn, coarse, place); !other.full {
+			e.Coarse = &other.entry
+		}
+	}
 	if failure != "" {
 		// A fault of this program must not hide the other entries.
 		p := place(fn.Pos())

@@ -73,6 +73,8 @@ type Entry struct {
 	Migo        string       `json:"migo"`
 	Operations  Operations   `json:"operations"`
 	Truncated   bool         `json:"truncated"`
+	// The same with less data, for when the states of this program have no end.
+	Coarse *Entry `json:"coarse,omitempty"`
 }
 
 // Answer is everything.

@@ -131,7 +131,7 @@ func (d *Driver) atomicAdd(m *modelled, p Ptr, t types.Type) bool {
 		}
 		left, ok1 := scalar(old)
 		right, ok2 := scalar(m.arg(1))
-		if ok1 && ok2 && !m.s.multi {
+		if ok1 && ok2 && (!m.s.multi || d.limits.scalars) {
 			return Dyn{&Expr{op: "+", args: []*Expr{left, right}}}
 		}
 		return Sym{"«?»"}

@@ -11,6 +11,9 @@ import (
 // standardModels: functions of the standard library that the packages which are read call, and that
 // need the runtime.
 func (d *Driver) standardModels(m *modelled) (bool, bool) {
+	if strings.HasPrefix(m.name, testifyModule) {
+		return d.testifyModels(m)
+	}
 	switch m.name {
 	case "fmt.Errorf":
 		return d.errorf(m), false
@@ -210,4 +213,22 @@ func (d *Driver) swap(s *State, model Model, args []Value, pos token.Pos) bool {
 	d.store(s, Ptr{slice.object, sub(slice.path, slice.low+int(i))}, elems[j], pos)
 	d.store(s, Ptr{slice.object, sub(slice.path, slice.low+int(j))}, elems[i], pos)
 	return true
+}
+
+// testifyModels: assertions that call what they are given. What an assertion says is not known; that
+// a test fails is no concern of this program.
+func (d *Driver) testifyModels(m *modelled) (bool, bool) {
+	switch name := m.fn.Name(); name {
+	case "Panics", "NotPanics", "PanicsWithValue", "PanicsWithError", "Panicsf", "NotPanicsf", "PanicsWithValuef", "PanicsWithErrorf":
+		d.finishUnknown(m)
+		for _, arg := range m.args {
+			if clo, ok := arg.(Clo); ok {
+				d.later(m.s, clo, []After{{"recovers", nil, m.pos}}, m.pos)
+				return true, false
+			}
+		}
+		d.assume(m.pos, "either", "the function called here is not known: what it does is left out")
+		return true, false
+	}
+	return false, false
 }

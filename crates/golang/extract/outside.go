@@ -232,7 +232,9 @@ func (c *calling) value(v Value, t types.Type, depth int) {
 		c.value(v.v, v.typ, depth+1)
 		return
 	case Sym:
-		c.unknown(t)
+		if !fromOutside(v.id) {
+			c.unknown(t)
+		}
 		return
 	}
 	if t != nil {

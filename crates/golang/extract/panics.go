@@ -286,10 +286,26 @@ func (d *Driver) checks(s *State, instr ssa.Instruction) (bool, bool) {
 		return true, d.panics(s, d.runtimeError("runtime error: "+message), instr.Pos())
 	case unsure:
 		if d.isRecoverable(s) {
-			d.assume(nearPos(instr), "under", "a panic at this place would be recovered, and that is not followed")
+			return true, d.mayFail(s, instr)
 		}
 	}
 	return false, false
+}
+
+// mayFail follows an instruction both ways: it panics, and that is recovered, or it does not.
+func (d *Driver) mayFail(s *State, instr ssa.Instruction) bool {
+	panics := d.fork(s, func(t *State) {
+		if d.panics(t, d.runtimeError("runtime error"), instr.Pos()) {
+			t.frames = t.frames[:0]
+		}
+	})
+	goesOn := d.fork(s, func(t *State) {
+		f := t.top()
+		f.pc--
+		f.sure = true
+	})
+	d.put(&Code{op: opChoose, pos: nearPos(instr), arms: []*Code{panics, goesOn}, lossy: true})
+	return true
 }
 
 // nearPos is the position of an instruction, or of the nearest one that has any.

@@ -102,14 +102,14 @@ func (p *printer) print(v Value, t types.Type, verb string, depth int) {
 		return
 	}
 	if t == nil {
-		if _, unknown := v.(Sym); unknown {
+		if sym, unknown := v.(Sym); unknown && !fromOutside(sym.id) {
 			p.unknown(types.NewInterfaceType(nil, nil))
 		}
 		return
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Interface:
-		if _, unknown := v.(Sym); unknown {
+		if sym, unknown := v.(Sym); unknown && !fromOutside(sym.id) {
 			p.unknown(u)
 		}
 	case *types.Struct:
@@ -130,7 +130,7 @@ func (p *printer) print(v Value, t types.Type, verb string, depth int) {
 			for _, e := range p.d.elements(p.s, slice) {
 				p.print(e, u.Elem(), verb, depth+1)
 			}
-		} else if _, unknown := v.(Sym); unknown {
+		} else if sym, unknown := v.(Sym); unknown && !fromOutside(sym.id) {
 			p.unknown(t)
 		}
 	case *types.Map:

@@ -75,6 +75,7 @@ type Frame struct {
 	panicPos token.Pos // and where it began
 	deferred bool      // is this the call of a deferred function?
 	decided  map[*ssa.BasicBlock]bool
+	sure     bool // is the next instruction known not to panic?
 	rounds   int  // of loops that were performed without a node
 	shared   bool // do other states have it too?
 }
@@ -327,7 +328,7 @@ func (d *Driver) key(s *State) string {
 		b.WriteString("*")
 	}
 	for _, f := range s.frames {
-		fmt.Fprintf(&b, "/%p.%d.%d.%s.%t", f.fn, f.block.Index, f.pc, f.mode, f.deferred)
+		fmt.Fprintf(&b, "/%p.%d.%d.%s.%t.%t", f.fn, f.block.Index, f.pc, f.mode, f.deferred, f.sure)
 		for _, a := range f.after {
 			b.WriteString("+" + a.what)
 		}

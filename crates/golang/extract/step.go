@@ -43,7 +43,9 @@ func (d *Driver) advance(s *State) bool {
 		f.pc--
 		return d.split(s, tag)
 	}
-	if failed, end := d.checks(s, instr); failed {
+	if f.sure {
+		f.sure = false
+	} else if failed, end := d.checks(s, instr); failed {
 		return end
 	}
 	switch i := instr.(type) {
@@ -583,6 +585,10 @@ func (d *Driver) unwind(s *State) bool {
 	if mode := f.mode; mode == "panic" && len(f.after) > 0 {
 		after := f.after[len(f.after)-1]
 		f.after = f.after[:len(f.after)-1]
+		if after.what == "recovers" {
+			f.mode, f.panic = "", nil
+			return d.leave(s, KNil{})
+		}
 		if after.what == "once" {
 			// A function that panics counts as called.
 			d.afterOnce(s, after)

@@ -182,7 +182,7 @@ func (w *World) initsOf(entry *ssa.Function) []*ssa.Function {
 	visit(entry.Pkg.Pkg)
 	var inits []*ssa.Function
 	for _, p := range w.ordered {
-		if needed[p.Pkg] {
+		if needed[p.Pkg] && !isModelledModule(p.Pkg.Path()) {
 			if init := p.Func("init"); init != nil && len(init.Blocks) > 0 {
 				inits = append(inits, init)
 			}

@@ -1,9 +1,10 @@
 //! One entry, one question, one budget: the answers. The same for a model that was written by hand.
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use strait_calculus::Program;
+use strait_explore::Coverage;
 use strait_golang::Entry;
 use strait_verify::{
     Budget, Model, Places, Property, Reduction, Verdict, Verification, Why, check_formula,
@@ -47,8 +48,27 @@ impl<'a> EntryBudget<'a> {
     }
 }
 
-/// Answers a question about an entry.
+/// How many states the exact program of an entry may have when there is one with less data.
+const EXACT: u64 = 150_000;
+
+/// Answers a question about an entry. If numbers make the states of its program too many, the
+/// program without them is looked at.
 pub fn check(entry: &Entry, question: &Question, limits: &EntryBudget<'_>) -> Checked {
+    let Some(coarse) = &entry.coarse else { return check_program(entry, question, limits) };
+    let started = Instant::now();
+    let time = limits.time.map(|time| time / 2);
+    let exact = EntryBudget { states: limits.states.min(EXACT), time, ..*limits };
+    let first = check_program(entry, question, &exact);
+    let stopped = limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+    let violated = first.answers.iter().any(Answer::is_violation);
+    if first.coverage == Coverage::Exhaustive || violated || stopped {
+        return first;
+    }
+    let time = limits.time.map(|time| time.saturating_sub(started.elapsed()));
+    check_program(coarse, question, &EntryBudget { time, ..*limits })
+}
+
+fn check_program(entry: &Entry, question: &Question, limits: &EntryBudget<'_>) -> Checked {
     let places = GoPlaces::of(entry);
     let started = Instant::now();
     let budget = limits.begin();

@@ -42,6 +42,9 @@ struct AnsweredEntry {
     operations: Operations,
     #[serde(default)]
     truncated: bool,
+    /// The same with less data.
+    #[serde(default)]
+    coarse: Option<Box<AnsweredEntry>>,
     #[serde(default)]
     names: BTreeMap<String, String>,
 }
@@ -105,6 +108,7 @@ fn entry(mut answered: AnsweredEntry) -> Entry {
         migo: answered.migo,
         operations: answered.operations,
         truncated: answered.truncated,
+        coarse: answered.coarse.map(|coarse| Box::new(entry(*coarse))),
     }
 }
 

@@ -76,6 +76,8 @@ pub struct Entry {
     pub operations: Operations,
     /// Was the entry too large, so that a part of it is missing? Then nothing is sure.
     pub truncated: bool,
+    /// The same entry with less data: for when the states of the program have no end.
+    pub coarse: Option<Box<Entry>>,
 }
 
 /// How much of what an entry does is in its program.
