@@ -17,7 +17,7 @@ pub struct Verification<'a> {
     pub verdicts: Vec<(Property, Verdict)>,
     /// The state space and its machine.
     pub model: Model<'a>,
-    /// What keeps the program from being of finite control (paper 003, section 4): then its states
+    /// What keeps the program from being of finite control (Lange et al., ICSE 2018, section 4): then its states
     /// may be without end.
     pub unfenced: Vec<Unfenced>,
 }
