@@ -1,6 +1,6 @@
 //! One program, several properties: the state space is built once, then each is looked at.
 
-use strait_calculus::{ObjectId, Program, Span, Waiting, Want, Wish};
+use strait_calculus::{Action, ObjectId, Program, Span, Waiting, Want, Wish};
 use strait_explore::Coverage;
 
 use crate::checks;
@@ -155,7 +155,16 @@ impl<'a> Subject<'a> {
         violation: Violation,
         culprits: Vec<Culprit>,
     ) -> Verdict {
-        let way = self.model.way(state);
+        self.broken_after(self.model.way(state), violation, culprits)
+    }
+
+    /// A verdict that something is wrong after these steps.
+    pub(crate) fn broken_after(
+        &self,
+        way: Vec<Action>,
+        violation: Violation,
+        culprits: Vec<Culprit>,
+    ) -> Verdict {
         let trace = tell::trace(&self.model.machine, way, None, self.places);
         Verdict { why: Why::Violated(violation), trace: Some(trace), culprits }
     }
