@@ -49,9 +49,34 @@ pub fn verify<'a>(
     let unfenced = unfenced(program);
     let model = Model::explore(program, budget);
     let subject = Subject::new(&model, program, places, &unfenced);
+    // Where time is short, a pass over the states comes before what needs the whole graph.
+    let (quick, slow): (Vec<usize>, Vec<usize>) =
+        (0..properties.len()).partition(|at| needs_no_graph(properties[*at]));
+    let mut verdicts: Vec<(usize, Verdict)> = quick
+        .into_iter()
+        .chain(slow)
+        .map(|position| (position, subject.check(properties[position])))
+        .collect();
+    verdicts.sort_by_key(|(position, _)| *position);
     let verdicts =
-        properties.iter().map(|property| (*property, subject.check(*property))).collect();
+        verdicts.into_iter().map(|(position, verdict)| (properties[position], verdict)).collect();
     Verification { verdicts, model, unfenced }
+}
+
+/// Is the property checked state by state?
+fn needs_no_graph(property: Property) -> bool {
+    match property {
+        Property::NoDeadlock
+        | Property::ChannelSafe
+        | Property::WaitGroupSafe
+        | Property::NoTerminal => true,
+        Property::NoLeak
+        | Property::Live
+        | Property::MutexSafe
+        | Property::LocksReleased
+        | Property::EventualReception
+        | Property::NoCycle => false,
+    }
 }
 
 /// Checks one property on a model that is there already.
