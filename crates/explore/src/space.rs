@@ -4,10 +4,10 @@
 //!
 //! With reduction each state is expanded by a persistent set, and fully when that leads to nothing
 //! new. From every state the chain of new successors then ends in one that hides nothing, so no
-//! step is put off for ever (see `states.rs`). For a step `a` that is enabled in a reduced state and
+//! step is put off forever (see `states.rs`). For a step `a` that is enabled in a reduced state and
 //! an execution `σ` that starts with it this means: some reduced path performs all of `σ`, mixed
 //! with steps that are independent of the rest of it. So what is reachable once stays visible: that
-//! a thread moves, that a fault happens, that nothing moves any more, that somebody waits for ever.
+//! a thread moves, that a fault happens, that nothing moves any more, that a thread waits forever.
 
 use std::fmt;
 use std::sync::atomic::Ordering;
@@ -77,7 +77,7 @@ pub struct Space<Action> {
     actions: Vec<Action>,
     /// States that were not expanded because the execution ends there, in order.
     ended: Vec<u32>,
-    /// States of which nobody knows what follows, in order; those that were never looked at are
+    /// States of which it is not known what follows, in order; those that were never looked at are
     /// not among them.
     unknown: Vec<u32>,
     /// Is this all?

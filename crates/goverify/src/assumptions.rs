@@ -18,7 +18,7 @@ pub struct Rests {
 
 impl fmt::Display for Rests {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&told(&self.first))?;
+        formatter.write_str(&assumption_line(&self.first))?;
         match self.more {
             0 => Ok(()),
             1 => formatter.write_str(" and 1 more assumption"),
@@ -33,7 +33,7 @@ pub fn assumption_text(assumption: &Assumption) -> String {
 }
 
 /// An assumption in a line, with its place.
-pub fn told(assumption: &Assumption) -> String {
+pub fn assumption_line(assumption: &Assumption) -> String {
     let text = assumption_text(assumption);
     match &assumption.position {
         Some(position) => format!("{}:{}: {text}", position.file, position.line),

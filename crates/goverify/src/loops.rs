@@ -8,7 +8,7 @@ use std::fmt;
 use strait_calculus::Span;
 use strait_explore::Limit;
 use strait_golang::{Entry, LoopInfo};
-use strait_verify::{Culprit, Dependence, Model, at_the_mercy_of_data};
+use strait_verify::{Culprit, Dependence, Model, dependence_on_data};
 
 use crate::places::GoPlaces;
 
@@ -83,7 +83,7 @@ pub(crate) fn endless(entry: &Entry, model: &Model<'_>, places: &GoPlaces) -> Op
         lines.borrow_mut().insert(line);
         !ends
     };
-    match at_the_mercy_of_data(model, places, &adverse) {
+    match dependence_on_data(model, places, &adverse) {
         Dependence::On(on) => Some(LoopReason::Depends { on, endless }),
         Dependence::Unknown(limit) => Some(LoopReason::NotKnown { limit, endless }),
         Dependence::None => {

@@ -1,6 +1,6 @@
 //! One program, several properties: the state space is built once, then each is looked at.
 
-use strait_calculus::{ObjectId, Program, Span, Waiting, Want, Wish};
+use strait_calculus::{Action, ObjectId, Program, Span, Waiting, Want, Wish};
 use strait_explore::Coverage;
 
 use crate::checks;
@@ -17,7 +17,7 @@ pub struct Verification<'a> {
     pub verdicts: Vec<(Property, Verdict)>,
     /// The state space and its machine.
     pub model: Model<'a>,
-    /// What keeps the program from being of finite control (paper 003, section 4): then its states
+    /// What keeps the program from being of finite control (Lange et al., ICSE 2018, section 4): then its states
     /// may be without end.
     pub unfenced: Vec<Unfenced>,
 }
@@ -49,9 +49,34 @@ pub fn verify<'a>(
     let unfenced = unfenced(program);
     let model = Model::explore(program, budget);
     let subject = Subject::new(&model, program, places, &unfenced);
+    // Where time is short, a pass over the states comes before what needs the whole graph.
+    let (quick, slow): (Vec<usize>, Vec<usize>) =
+        (0..properties.len()).partition(|at| needs_no_graph(properties[*at]));
+    let mut verdicts: Vec<(usize, Verdict)> = quick
+        .into_iter()
+        .chain(slow)
+        .map(|position| (position, subject.check(properties[position])))
+        .collect();
+    verdicts.sort_by_key(|(position, _)| *position);
     let verdicts =
-        properties.iter().map(|property| (*property, subject.check(*property))).collect();
+        verdicts.into_iter().map(|(position, verdict)| (properties[position], verdict)).collect();
     Verification { verdicts, model, unfenced }
+}
+
+/// Is the property checked state by state?
+fn needs_no_graph(property: Property) -> bool {
+    match property {
+        Property::NoDeadlock
+        | Property::ChannelSafe
+        | Property::WaitGroupSafe
+        | Property::NoTerminal => true,
+        Property::NoLeak
+        | Property::Live
+        | Property::MutexSafe
+        | Property::LocksReleased
+        | Property::EventualReception
+        | Property::NoCycle => false,
+    }
 }
 
 /// Checks one property on a model that is there already.
@@ -166,7 +191,16 @@ impl<'a> Subject<'a> {
         violation: Violation,
         culprits: Vec<Culprit>,
     ) -> Verdict {
-        let way = self.model.way(state);
+        self.broken_after(self.model.way(state), violation, culprits)
+    }
+
+    /// A verdict that something is wrong after these steps.
+    pub(crate) fn broken_after(
+        &self,
+        way: Vec<Action>,
+        violation: Violation,
+        culprits: Vec<Culprit>,
+    ) -> Verdict {
         let trace = tell::trace(&self.model.machine, way, None, self.places);
         Verdict { why: Why::Violated(violation), trace: Some(trace), culprits, untracked: None }
     }

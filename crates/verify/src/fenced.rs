@@ -1,4 +1,4 @@
-//! Finite control, as paper 003 (section 4) has it: no process and no channel is created under
+//! Finite control, as Lange et al. (ICSE 2018, section 4) have it: no process and no channel is created under
 //! recursion. Comes in: a program. Goes out: the places that break it. Such a program may have
 //! states without end; one without such places has finitely many, up to its integers.
 

@@ -15,7 +15,7 @@ mod verdict;
 mod watch;
 
 pub use check::{Verification, check_property, verify};
-pub use checks::data::{Dependence, at_the_mercy_of_data};
+pub use checks::data::{Dependence, dependence_on_data};
 pub use doing::{Doing, SelectCase, StepAction, Wait};
 pub use error::Error;
 pub use fenced::{Unfenced, unfenced};

@@ -2,8 +2,8 @@
 //! of them.
 //!
 //! A state in which a process has panicked is an end: the program is over. What a process does
-//! alone for ever is a step that leads nowhere else. Both are noted here, and the states stay
-//! readable, so that nobody has to store what is asked for rarely.
+//! alone forever is a step that leads nowhere else. Both are noted here, and the states stay
+//! readable, so that what is asked for rarely need not be stored.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
@@ -63,7 +63,7 @@ impl Default for Budget<'_> {
 /// traces.
 const SMALL: u64 = 20_000;
 
-/// A step that adds to a wait group in a state in which somebody may pass its wait.
+/// A step that adds to a wait group in a state in which a process may pass its wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WaitRace {
     pub(crate) state: u32,
@@ -79,7 +79,7 @@ pub struct Model<'a> {
     pub space: Space<Action>,
     /// Were equivalent orders left out?
     pub reduced: bool,
-    /// The first state with a process that runs by itself for ever, and all others.
+    /// The first state with a process that runs by itself forever, and all others.
     pub(crate) spinning: Vec<u32>,
     pub(crate) race: Option<WaitRace>,
     /// A limit of the machine that an execution has reached.
@@ -179,7 +179,7 @@ impl<'a> Model<'a> {
         self.space.way(number).into_iter().map(|label| actions[label as usize]).collect()
     }
 
-    /// Does a process run by itself for ever in this state?
+    /// Does a process run by itself forever in this state?
     pub(crate) fn spins(&self, number: u32) -> bool {
         self.spinning.binary_search(&number).is_ok()
     }
@@ -215,7 +215,7 @@ impl<'a> Model<'a> {
             .filter(move |state| components.of[*state as usize] == component)
     }
 
-    /// The components without a way out of which everything is known: once in, for ever in. A state
+    /// The components without a way out of which everything is known: what enters one never leaves it. A state
     /// of each one, and what happens inside.
     pub(crate) fn bottoms(&self) -> &[Bottom] {
         self.bottoms.get_or_init(|| self.find_bottoms())
@@ -292,7 +292,7 @@ impl<'a> Model<'a> {
         reached
     }
 
-    /// Which states can come to a step of this kind, to a panic, or to where nobody has looked?
+    /// Which states can come to a step of this kind, to a panic, or to a state that was not looked at?
     pub(crate) fn may_come_to(&self, wanted: impl Fn(&Action) -> bool) -> Vec<bool> {
         let labels: Vec<bool> = self.space.actions().iter().map(wanted).collect();
         let has = |state: &u32| self.space.steps(*state).any(|(label, _)| labels[label as usize]);

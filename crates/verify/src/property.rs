@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::error::Error;
 
-/// A property with a name. Where paper 003 has it, the variant cites its formula (section 4).
+/// A property with a name. Where Lange et al. (ICSE 2018) have it, the variant cites its formula (section 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Property {
     /// ψ_g: as long as `main` has not finished, no reachable state is one in which processes wait

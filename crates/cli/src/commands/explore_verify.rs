@@ -13,7 +13,7 @@ use strait_verify::{Formula, Places, Property};
 
 use crate::commands::explore::Subject;
 use crate::commands::verify_report::{entry_document, finding_document};
-use crate::commands::verify_text::{self, Told};
+use crate::commands::verify_text::{self, VerifyReport};
 use crate::ui::{Status, Ui};
 
 /// Positions in the text of a model.
@@ -93,8 +93,8 @@ pub fn tell(ui: &Ui, subject: &Subject<'_>, checked: Checked) -> anyhow::Result<
         let document = serde_json::json!({ "file": file, "entries": entries, "findings": found });
         ui.document(&document)?;
     } else {
-        let told = Told { checked: &checked, findings: &findings, files: None };
-        verify_text::print(ui, &told)?;
+        let report = VerifyReport { checked: &checked, findings: &findings, files: None };
+        verify_text::print(ui, &report)?;
     }
     let fails = Summary::of(&checked, &findings).fails(FailOn::Violation);
     Ok(if fails { Status::Found } else { Status::Clean })

@@ -14,7 +14,7 @@ use strait_findings::Baseline;
 use strait_golang::{Assumption, ExtractOptions, Extraction, Go, extract};
 use strait_goverify::{
     Checked, Confirm, Effort, EntryBudget, FailOn, GoFinding, Question, ReasonKind, SourceFiles,
-    Summary, Warning, check, findings, missing_name, normalised_entry, told,
+    Summary, Warning, assumption_line, check, findings, missing_name, normalised_entry,
 };
 use strait_queue::Shard;
 use strait_toolchain::Launcher;
@@ -25,7 +25,7 @@ use crate::commands::explore_verify::{properties, read_formulas};
 use crate::commands::verify_report::{
     assumption_document, entry_document, finding_document, summary_document,
 };
-use crate::commands::verify_text::{self, Told, wrapped};
+use crate::commands::verify_text::{self, VerifyReport, wrapped};
 use crate::commands::{verify_models, verify_sarif};
 use crate::duration;
 use crate::interrupt;
@@ -177,7 +177,11 @@ impl GoVerifyArgs {
     fn extract(&self, ui: &Ui, go: &Go) -> anyhow::Result<Extraction> {
         let mut extraction = extract(go, &self.extract_options())?;
         for warning in &extraction.warnings {
-            ui.note(format!("{} {}", ui.paint(Paint::Yellow, "warning:"), told(warning)));
+            ui.note(format!(
+                "{} {}",
+                ui.paint(Paint::Yellow, "warning:"),
+                assumption_line(warning)
+            ));
         }
         if extraction.entries.is_empty() {
             anyhow::bail!(self.nothing_there());
@@ -314,7 +318,7 @@ impl GoVerifyArgs {
             return Ok(());
         }
         let Outcome { checked, findings, files, .. } = outcome;
-        verify_text::print(ui, &Told { checked, findings, files: Some(files) })?;
+        verify_text::print(ui, &VerifyReport { checked, findings, files: Some(files) })?;
         tell_assumptions(ui, &outcome.extraction)?;
         verify_text::print_summary(ui, summary)
     }
@@ -349,7 +353,7 @@ fn tell_assumptions(ui: &Ui, extraction: &Extraction) -> anyhow::Result<()> {
     ui.line(ui.paint(Paint::Bold, "Assumptions on the way from Go to the model:"))?;
     let shown = if ui.verbose > 0 { all.len() } else { SHOWN };
     for assumption in all.iter().take(shown) {
-        wrapped(ui, "  ", &told(assumption))?;
+        wrapped(ui, "  ", &assumption_line(assumption))?;
     }
     if all.len() > shown {
         let more = grouped((all.len() - shown) as u64);

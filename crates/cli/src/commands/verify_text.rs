@@ -16,7 +16,7 @@ const FIRST: usize = 20;
 const LAST: usize = 30;
 
 /// What is printed.
-pub struct Told<'a> {
+pub struct VerifyReport<'a> {
     pub checked: &'a [Checked],
     pub findings: &'a [GoFinding],
     /// The sources that traces quote, if they do.
@@ -24,12 +24,12 @@ pub struct Told<'a> {
 }
 
 /// Prints the table and what follows it.
-pub fn print(ui: &Ui, told: &Told<'_>) -> anyhow::Result<()> {
-    verify_table::print(ui, told.checked, told.findings)?;
-    for finding in told.findings.iter().filter(|one| one.is_new() || ui.verbose > 0) {
-        print_finding(ui, told, finding)?;
+pub fn print(ui: &Ui, report: &VerifyReport<'_>) -> anyhow::Result<()> {
+    verify_table::print(ui, report.checked, report.findings)?;
+    for finding in report.findings.iter().filter(|one| one.is_new() || ui.verbose > 0) {
+        print_finding(ui, report, finding)?;
     }
-    for entry in told.checked {
+    for entry in report.checked {
         unknowns(ui, entry)?;
     }
     Ok(())
@@ -41,9 +41,9 @@ pub fn print_summary(ui: &Ui, summary: &Summary) -> anyhow::Result<()> {
     wrapped(ui, "", &summary.to_string())
 }
 
-fn print_finding(ui: &Ui, told: &Told<'_>, finding: &GoFinding) -> anyhow::Result<()> {
+fn print_finding(ui: &Ui, report: &VerifyReport<'_>, finding: &GoFinding) -> anyhow::Result<()> {
     let (number, answer) = finding.shown;
-    let entry = &told.checked[number];
+    let entry = &report.checked[number];
     ui.line("")?;
     let breaks = finding.properties.join(", ");
     let heading = format!("{}: {} (breaks {breaks})", entry.entry, finding.kind);
@@ -53,7 +53,7 @@ fn print_finding(ui: &Ui, told: &Told<'_>, finding: &GoFinding) -> anyhow::Resul
         .entries
         .iter()
         .filter(|other| **other != number)
-        .map(|other| told.checked[*other].entry.as_str())
+        .map(|other| report.checked[*other].entry.as_str())
         .collect();
     if !others.is_empty() {
         wrapped(ui, "  ", &format!("also from {}", others.join(", ")))?;
@@ -70,7 +70,7 @@ fn print_finding(ui: &Ui, told: &Told<'_>, finding: &GoFinding) -> anyhow::Resul
     }
     let trace = entry.answers[answer].verdict.trace.as_ref();
     match trace.filter(|_| finding.traced) {
-        Some(trace) => story(ui, entry, trace, told.files),
+        Some(trace) => story(ui, entry, trace, report.files),
         None => Ok(()),
     }
 }

@@ -1,8 +1,8 @@
-//! Liveness that does not depend on how data decides (paper 003, section 2.2).
+//! Liveness that does not depend on how data decides (Lange et al., ICSE 2018, section 2.2).
 //!
 //! As a type, a process is live when *some* continuation lets it go on, whichever way the choices
 //! that stand for conditions have to fall. In a loop that never ends the data may decide the same
-//! way for ever. So here an adversary takes those choices: a process is safe from the data when the
+//! way forever. So here an adversary takes those choices: a process is safe from the data when the
 //! others can be scheduled so that it goes on, whatever the adversary chooses. That is an attractor
 //! over the graph.
 
@@ -36,7 +36,7 @@ impl Dependence {
 
 /// A process that goes on only if the data decides well, the first one found in a breadth-first
 /// order of states. `adverse` tells which choices the adversary takes. Needs all states.
-pub fn at_the_mercy_of_data(
+pub fn dependence_on_data(
     model: &Model<'_>,
     places: &dyn Places,
     adverse: &dyn Fn(Span) -> bool,

@@ -1,6 +1,6 @@
 //! The parity game of a formula on a graph: a vertex is a state and a part of the formula. The
 //! verifier moves at `||` and `<…>`, the refuter at `&&` and `[…]`. Who cannot move loses; an
-//! endless play is won by the verifier when the highest priority seen for ever is even.
+//! endless play is won by the verifier when the highest priority seen forever is even.
 
 use std::borrow::Cow;
 
@@ -99,7 +99,7 @@ pub fn game(
         }
         let (mut verifier, mut priority) = (false, 0);
         match normal.nodes[node as usize] {
-            // Whoever cannot move loses.
+            // The player who cannot move loses.
             Node::Constant(value) => verifier = !value,
             Node::And(left, right) | Node::Or(left, right) => {
                 verifier = matches!(normal.nodes[node as usize], Node::Or(..));

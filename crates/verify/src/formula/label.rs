@@ -26,15 +26,15 @@ pub const ACTIONS: [(&str, &str); 23] = [
     ("add", "the counter of a wait group changes"),
     ("wait", "a wait group is passed"),
     ("panic", "the program ends by a panic"),
-    ("spin", "a process runs by itself for ever"),
-    ("tau", "what nobody else takes part in: choose, default, timeout, announce, spin"),
+    ("spin", "a process runs by itself forever"),
+    ("tau", "what no other process takes part in: choose, default, timeout, announce, spin"),
     ("sync", "what two processes or a process and an object do: everything but tau"),
 ];
 
 /// A step with its names.
 #[derive(Clone, Debug)]
 pub struct Label {
-    /// What happens; `None` for a process that runs by itself for ever.
+    /// What happens; `None` for a process that runs by itself forever.
     pub kind: Option<ActionKind>,
     /// Processes and the object.
     pub names: Vec<String>,

@@ -57,7 +57,7 @@ struct Solver<'a> {
     /// Which subgame a vertex belongs to.
     region: Vec<u32>,
     regions: u32,
-    /// While attracting: how many edges within the subgame are left for whoever would escape.
+    /// While attracting: how many edges within the subgame are left for the player who would escape.
     open: Vec<u32>,
 }
 

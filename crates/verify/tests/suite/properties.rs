@@ -187,3 +187,28 @@ fn time_ends_a_search_and_its_checks() {
         assert_ne!(verdict.holds(), Some(true), "{property}");
     }
 }
+
+/// Two ways lead to the same state, and only on the longer one the process that waits holds the
+/// lock: the shortest way alone would prove too much.
+#[test]
+fn a_lock_may_be_held_on_another_way_to_the_same_state() {
+    let source = "main { chan a: int; chan b: int[1]; chan c: int; rwmutex r
+        spawn { while true { select { get a { lock r } put a 1 {} } } }
+        spawn {
+            choose {
+                choose { lock r } or { put a 1 }
+                select { get b { put c 1 } put a 1 {} }
+            } or { }
+            put b 1
+        }
+        put b 1; put b 1; get b
+    }";
+    check(
+        source,
+        &[(
+            Property::MutexSafe,
+            "main.1 waits for the lock r, which it holds itself (line 2), if the data allows \
+             these choices: line 4 takes branch 1, line 5 takes branch 2",
+        )],
+    );
+}

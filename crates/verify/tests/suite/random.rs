@@ -44,7 +44,11 @@ pub fn program(seed: u64) -> String {
 /// What one process does: something, or something again and again.
 fn body(dice: &mut Dice, text: &mut String) {
     if dice.below(2) == 0 {
-        return block(dice, 0, text);
+        block(dice, 0, text);
+        if dice.below(8) == 0 {
+            text.push_str("select {}\n");
+        }
+        return;
     }
     text.push_str("while true {\n");
     block(dice, 1, text);
