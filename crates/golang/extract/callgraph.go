@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/tools/go/ssa"
 	"golang.org/x/tools/go/ssa/ssautil"
+	"golang.org/x/tools/go/types/typeutil"
 )
 
 // Graph says which functions may do something that other goroutines notice, or call code that is
@@ -24,12 +25,8 @@ type Graph struct {
 // newGraph looks at every function of the packages that are read.
 func newGraph(w *World) *Graph {
 	g := &Graph{noticed: map[*ssa.Function]bool{}, effects: map[*ssa.Function]bool{}, parallel: map[*ssa.Function]bool{}, boxedWith: map[string][]types.Type{}}
-	for _, t := range w.program.RuntimeTypes() {
-		if !types.IsInterface(t) {
-			g.boxed = append(g.boxed, t)
-		}
-	}
 	functions := ssautil.AllFunctions(w.program)
+	g.boxed = boxedTypes(functions)
 	w.graphTaken = map[*ssa.Function]bool{}
 	callers := map[*ssa.Function][]*ssa.Function{}
 	bySignature := map[string][]*ssa.Function{} // functions whose address is taken
@@ -94,7 +91,8 @@ func newGraph(w *World) *Graph {
 	}
 	backwards(g.noticed, noticed, callers)
 	backwards(g.parallel, parallel, callers)
-	backwards(g.effects, append(writing, noticed...), callers)
+	backwards(g.effects, writing, callers)
+	backwards(g.effects, noticed, callers)
 	for _, t := range g.boxed {
 		for _, method := range w.methodsOf(t) {
 			w.graphTaken[method] = true
@@ -107,8 +105,50 @@ func newGraph(w *World) *Graph {
 	return g
 }
 
+// boxedTypes lists the types of values that are put into interfaces, and of what is inside them.
+func boxedTypes(functions map[*ssa.Function]bool) []types.Type {
+	var seen typeutil.Map
+	var list []types.Type
+	var add func(t types.Type)
+	add = func(t types.Type) {
+		if seen.At(t) != nil {
+			return
+		}
+		seen.Set(t, true)
+		if !types.IsInterface(t) {
+			list = append(list, t)
+		}
+		switch u := t.Underlying().(type) {
+		case *types.Struct:
+			for i := range u.NumFields() {
+				add(u.Field(i).Type())
+			}
+		case *types.Array:
+			add(u.Elem())
+		case *types.Slice:
+			add(u.Elem())
+		case *types.Pointer:
+			add(u.Elem())
+		case *types.Map:
+			add(u.Key())
+			add(u.Elem())
+		}
+	}
+	for fn := range functions {
+		for _, b := range fn.Blocks {
+			for _, instr := range b.Instrs {
+				if boxing, ok := instr.(*ssa.MakeInterface); ok {
+					add(boxing.X.Type())
+				}
+			}
+		}
+	}
+	return list
+}
+
 // backwards marks functions, and all that may lead to them.
-func backwards(marked map[*ssa.Function]bool, work []*ssa.Function, callers map[*ssa.Function][]*ssa.Function) {
+func backwards(marked map[*ssa.Function]bool, from []*ssa.Function, callers map[*ssa.Function][]*ssa.Function) {
+	work := append([]*ssa.Function(nil), from...)
 	for len(work) > 0 {
 		fn := work[len(work)-1]
 		work = work[:len(work)-1]

@@ -17,6 +17,8 @@ func (d *Driver) standardModels(m *modelled) (bool, bool) {
 	switch m.name {
 	case "fmt.Errorf":
 		return d.errorf(m), false
+	case "(runtime.errorString).Error", "(*errors.errorString).Error", "(context.deadlineExceededError).Error":
+		return d.knownError(m), false
 	case "(*fmt.wrapError).Unwrap":
 		return d.readField(m, "/1"), false
 	case "(*fmt.wrapError).Error":
@@ -231,4 +233,26 @@ func (d *Driver) testifyModels(m *modelled) (bool, bool) {
 		return true, false
 	}
 	return false, false
+}
+
+// knownError is the text of an error that this program has made itself.
+func (d *Driver) knownError(m *modelled) bool {
+	if m.name == "(context.deadlineExceededError).Error" {
+		m.finish(KStr("context deadline exceeded"))
+		return true
+	}
+	message, ok := m.arg(0).(KStr)
+	if !ok {
+		return false
+	}
+	if m.name == "(*errors.errorString).Error" {
+		// A variable of a package that is not read.
+		if message != "context.Canceled" {
+			m.finish(d.unknown(m.s, here(m.s.top()), m.site, types.Typ[types.String]))
+			return true
+		}
+		message = "context canceled"
+	}
+	m.finish(message)
+	return true
 }
