@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"golang.org/x/tools/go/ssa"
 )
 
@@ -122,6 +124,14 @@ func (d *Driver) skip(s *State, b *ssa.BasicBlock) bool {
 		}
 	}
 	f = s.top()
+	if r.blocks[b] || slices.ContainsFunc(b.Preds, func(from *ssa.BasicBlock) bool { return r.blocks[from] }) {
+		// The branch is in a loop: what it tests was computed in the first round.
+		for _, instr := range b.Instrs {
+			if v, ok := instr.(ssa.Value); ok {
+				f.regs[v] = d.unknown(s, here(f), v, v.Type())
+			}
+		}
+	}
 	for _, instr := range r.meet.Instrs {
 		phi, ok := instr.(*ssa.Phi)
 		if !ok {
