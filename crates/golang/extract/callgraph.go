@@ -284,6 +284,9 @@ func (w *World) isNoticedOutside(callee *ssa.Function) bool {
 	if !outside {
 		return false
 	}
+	if callee.Name() == "init" && callee.Signature.Recv() == nil {
+		return false
+	}
 	switch path {
 	case "sync", "context", errgroupPackage, semaphorePackage:
 		return true

@@ -158,7 +158,7 @@ func (d *Driver) callRecursive(s *State, site ssa.Instruction, target Target, bi
 	if reg, ok := site.(*ssa.Call); ok && !deferred {
 		result := d.unknown(s, here(s.top()), reg, reg.Type())
 		if mayHoldConcurrency(reg.Type(), 3) {
-			d.assume(pos, "either", "the channels or locks that a recursive call returns are not followed")
+			d.assume(pos, "either", aboutRecursiveResult)
 		}
 		s.top().regs[reg] = result
 	}
@@ -200,7 +200,7 @@ func (d *Driver) callUnknown(s *State, site ssa.Instruction, call *ssa.CallCommo
 	}
 	if call != nil && call.IsInvoke() && !d.world.mayCommunicate(call) && quietInterface(call) {
 		if d.world.mayHaveEffects(call) {
-			d.assume(pos, "either", "the method called here is not known: what it changes is not followed")
+			d.assume(pos, "either", aboutUnknownMethod)
 		}
 		d.forgetAll(s, args)
 		finish(d.unknownFrom(s, here(s.top()), site, results, fromOutside(text(fn))))
@@ -209,7 +209,7 @@ func (d *Driver) callUnknown(s *State, site ssa.Instruction, call *ssa.CallCommo
 	if isNil(fn) {
 		return d.panics(s, d.runtimeError("runtime error: invalid memory address or nil pointer dereference"), pos)
 	}
-	d.assume(pos, "either", "the function called here is not known: what it does is left out")
+	d.assume(pos, "either", aboutUnknownFunction)
 	d.forgetAll(s, args)
 	d.escape(s, Tup{args})
 	finish(d.unknown(s, here(s.top()), site, results))
@@ -235,15 +235,15 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos 
 		return d.serve(s, site, target, t, pos, finish)
 	}
 	if !quiet {
-		d.assume(pos, "either", name+" is not read: what it does is left out")
+		d.assume(pos, "either", aboutUnreadCall, name)
 		d.escape(s, Tup{target.args})
 	}
 	if given := channelsIn(s, target.args); given != "" && !isPrinting(target.fn) {
-		d.assume(pos, "either", given+" is handed to "+name+", which is not read")
+		d.assume(pos, "either", aboutUnreadChannel, name)
 		d.escape(s, Tup{target.args})
 	}
 	if mayHoldChannel(t) {
-		d.assume(pos, "either", "the channel that "+name+" returns is not followed")
+		d.assume(pos, "either", aboutUnreadResult, name)
 	}
 	if !changesNothing(target.fn) {
 		d.disturb(s, target.args)
@@ -293,9 +293,9 @@ func (d *Driver) callBack(s *State, target Target, found []callback, pos token.P
 		one := found[i]
 		if one.fn == nil || !exact || !one.method || one.fn.Signature.Params().Len() > 1 {
 			if one.receiver == nil && one.fn == nil {
-				d.assume(pos, "either", "a function or method that is not known is handed to "+name+", which is not read: its calls are left out")
+				d.assume(pos, "either", aboutUnreadCallback, name)
 			} else {
-				d.assume(pos, "either", "a function or method is handed to "+name+", which is not read: its calls are left out")
+				d.assume(pos, "either", aboutUnreadCallback, name)
 			}
 			d.escape(s, Tup{append([]Value{one.receiver}, one.bind...)})
 			continue
@@ -459,14 +459,7 @@ func (d *Driver) weakenPlain(s *State, object, path string, v Value, t types.Typ
 	}
 	if sym, ok := v.(Sym); ok && aliasable(sym) {
 		// It may point to memory that is known by another name.
-		switch u := t.Underlying().(type) {
-		case *types.Pointer:
-			d.havoc(s, u.Elem())
-		case *types.Slice:
-			d.havoc(s, u.Elem())
-		case *types.Map:
-			d.havoc(s, t)
-		}
+		d.havocBehind(s, t)
 	}
 	d.weaken(s, object, path, v, t)
 }
@@ -512,7 +505,7 @@ func (d *Driver) builtin(s *State, site *ssa.Call, call *ssa.CallCommon, name st
 		d.operation(pos)
 		to := d.endOf(s, args[0])
 		if to.unknown || to.timer {
-			d.assume(pos, "either", "the channel is not known: this close is left out")
+			d.assume(pos, "either", aboutUnknownClose)
 			return false
 		}
 		if to.object != nil {

@@ -48,7 +48,7 @@ func (d *Driver) indexAddress(s *State, i *ssa.IndexAddr) Value {
 		}
 	}
 	if holdsConcurrency(element) {
-		d.assume(i.Pos(), "either", "an element of a slice that is not known: operations on it are left out")
+		d.assume(i.Pos(), "either", aboutUnknownElement)
 	}
 	return d.derived(s, i, "element", x, d.value(s, i.Index))
 }
@@ -70,7 +70,7 @@ func (d *Driver) someElement(s *State, object, path string, low, n int, element 
 			}
 		}
 		if mayHoldConcurrency(element, 3) {
-			d.assume(i.Pos(), "either", "the index is not known: operations on this element are left out")
+			d.assume(i.Pos(), "either", aboutUnknownElement)
 		}
 		return Ptr{object, path + someIndex}
 	}
@@ -88,7 +88,7 @@ func (d *Driver) makeSlice(s *State, i *ssa.MakeSlice) Value {
 	element := i.Type().Underlying().(*types.Slice).Elem()
 	if !ok1 || !ok2 || max > largest || n < 0 || max < n {
 		if holdsConcurrency(element) {
-			d.assume(i.Pos(), "either", "a slice whose length is not known: what it holds is not followed")
+			d.assume(i.Pos(), "either", aboutUnknownElement)
 		}
 		return d.unknown(s, here(s.top()), i, i.Type())
 	}
@@ -165,7 +165,7 @@ func (d *Driver) slice(s *State, i *ssa.Slice) Value {
 		}
 	}
 	if _, ok := x.(Slc); ok && mayHoldConcurrency(i.Type(), 3) {
-		d.assume(i.Pos(), "either", "a slice whose bounds are not known: what it holds is not followed")
+		d.assume(i.Pos(), "either", aboutUnknownElement)
 	}
 	operands := []Value{x}
 	for _, v := range []ssa.Value{i.Low, i.High, i.Max} {
@@ -195,7 +195,7 @@ func (d *Driver) appends(s *State, site ssa.Value, args []Value, pos token.Pos) 
 	}
 	if !known || old.n+len(more) > largest {
 		if isSlice && holdsConcurrency(t.Elem()) {
-			d.assume(pos, "either", "a slice that grows without a known bound: what it holds is not followed")
+			d.assume(pos, "either", aboutUnknownElement)
 		}
 		if old.object != "" {
 			// What is appended may be written into the array.
@@ -370,7 +370,7 @@ func (d *Driver) clears(s *State, v Value, pos token.Pos) {
 	case Ptr:
 		d.clearMap(s, v.object, pos)
 	default:
-		d.assume(pos, "either", "what is cleared here is not known")
+		d.assume(pos, "either", aboutUnknownElement)
 	}
 }
 
@@ -417,6 +417,18 @@ func (d *Driver) havoc(s *State, t types.Type) {
 		case o.kind == "memory" && o.value != nil && o.typ != nil:
 			d.havocIn(s, name, "", o.typ, t)
 		}
+	}
+}
+
+// havocBehind forgets what values of a type may point to.
+func (d *Driver) havocBehind(s *State, t types.Type) {
+	switch u := t.Underlying().(type) {
+	case *types.Pointer:
+		d.havoc(s, u.Elem())
+	case *types.Slice:
+		d.havoc(s, u.Elem())
+	case *types.Map:
+		d.havoc(s, t)
 	}
 }
 

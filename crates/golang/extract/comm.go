@@ -44,7 +44,7 @@ func (d *Driver) message(s *State, to end, v Value, pos token.Pos) *Expr {
 	d.escape(s, v)
 	expr, ok := messages.encode(d, s, v)
 	if messages.lost {
-		d.assume(pos, "either", "the message holds several channels or locks: only one of them is followed")
+		d.assume(pos, "either", aboutSeveralInMessage)
 	}
 	if !ok && expr != nil {
 		// A number that is not known: receivers must not rely on any.
@@ -52,7 +52,7 @@ func (d *Driver) message(s *State, to end, v Value, pos token.Pos) *Expr {
 		return expr
 	}
 	if expr == nil {
-		d.assume(pos, "either", "the lock in this message is not known")
+		d.assume(pos, "either", aboutUnknownLock)
 		d.blur(messages)
 		return &Expr{op: "unit"}
 	}
@@ -74,7 +74,7 @@ func (d *Driver) send(s *State, i *ssa.Send) bool {
 	to := d.endOf(s, d.value(s, i.Chan))
 	v := d.value(s, i.X)
 	if to.unknown || to.timer {
-		d.assume(i.Pos(), "either", "the channel is not known: this send is taken as done")
+		d.assume(i.Pos(), "either", aboutUnknownSend)
 		if containsConcurrency(s, v) {
 			d.escape(s, v)
 		}
@@ -150,7 +150,7 @@ func (d *Driver) receive(s *State, i *ssa.UnOp) bool {
 	key := here(f) + fmt.Sprintf("%p", i)
 	if from.timer || from.unknown {
 		if from.unknown {
-			d.assume(i.Pos(), "either", "the channel is not known: this receive is taken as done")
+			d.assume(i.Pos(), "either", aboutUnknownReceive)
 		}
 		var ok Value = KBool(true)
 		if from.unknown && i.CommaOk {
@@ -235,7 +235,7 @@ func (d *Driver) arms(s *State, i *ssa.Select, clocks bool) bool {
 		if state.Dir == types.SendOnly {
 			v := d.value(s, state.Send)
 			if other.unknown || other.timer {
-				d.assume(pos, "over", "the channel is not known: this case is taken to be possible at any moment")
+				d.assume(pos, "over", aboutUnknownCase)
 				c := &Code{op: opTimeout, pos: pos}
 				c.next = d.fork(s, func(t *State) { t.top().regs[i] = tuple(t, index, KBool(false), nil, -1) })
 				arms = append(arms, c)
@@ -258,7 +258,7 @@ func (d *Driver) arms(s *State, i *ssa.Select, clocks bool) bool {
 		key := fmt.Sprintf("%s%p.%d", here(f), i, index)
 		if other.unknown || other.timer {
 			if other.unknown {
-				d.assume(pos, "over", "the channel is not known: this case is taken to be possible at any moment")
+				d.assume(pos, "over", aboutUnknownCase)
 			}
 			c := &Code{op: opTimeout, pos: pos}
 			c.next = d.fork(s, func(t *State) {
@@ -337,7 +337,7 @@ func (d *Driver) spawnCall(s *State, call *ssa.CallCommon, fn Value, args []Valu
 			d.spawnModel(s, call, model, target, args, after, pos)
 			return
 		}
-		d.assume(pos, "either", "a goroutine whose function is not known is left out")
+		d.assume(pos, "either", aboutUnknownGoroutine)
 		return
 	}
 	child := s.clone()

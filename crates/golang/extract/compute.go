@@ -157,7 +157,7 @@ func (d *Driver) zero(s *State, t types.Type, hint string, pos token.Pos, depth 
 	case *types.Array:
 		if u.Len() > 256 {
 			if holdsConcurrency(u.Elem()) {
-				d.assume(pos, "either", "a large array of locks or channels is not followed")
+				d.assume(pos, "either", aboutUnknownElement)
 			}
 			return Sym{"«?»"}
 		}
@@ -203,10 +203,10 @@ func (d *Driver) makeChannel(s *State, i *ssa.MakeChan) Value {
 		capacity = int64(size)
 	default:
 		capacity = 1
-		d.assume(i.Pos(), "either", "the capacity of this channel is not known: taken as 1")
+		d.assume(i.Pos(), "either", aboutUnknownCapacity)
 	}
 	if capacity > 1000 {
-		d.assume(i.Pos(), "either", fmt.Sprintf("a channel of capacity %d is taken as one of 1000", capacity))
+		d.assume(i.Pos(), "either", aboutLargeCapacity)
 		capacity = 1000
 	}
 	hint := d.world.nameAt(i)
@@ -250,7 +250,7 @@ func (d *Driver) global(s *State, g *ssa.Global) Value {
 		} else {
 			if holdsConcurrency(t) {
 				// The goroutine that initialises the package makes it; here it is the next run.
-				d.assume(g.Pos(), "either", "the package variable "+g.Name()+" is first used inside a goroutine")
+				d.assume(g.Pos(), "either", aboutLateGlobal, g.Name())
 			}
 			s.heap[name] = &Object{kind: "memory", typ: t, value: d.unknown(s, "global", g, t)}
 		}
@@ -331,7 +331,7 @@ func (d *Driver) store(s *State, address, v Value, pos token.Pos) {
 	old, ok := at(o.value, p.path)
 	if !ok {
 		if containsConcurrency(s, v) {
-			d.assume(pos, "either", "a channel or lock is stored where it cannot be followed")
+			d.assume(pos, "either", aboutLostStore)
 		}
 		d.escape(s, v)
 		d.disturbObject(s, p.object)
@@ -344,7 +344,7 @@ func (d *Driver) store(s *State, address, v Value, pos token.Pos) {
 // afterwards.
 func (d *Driver) storeSomewhere(s *State, address, v Value, t types.Type, pos token.Pos) {
 	if containsConcurrency(s, v) {
-		d.assume(pos, "either", "a channel or lock is stored where it cannot be followed")
+		d.assume(pos, "either", aboutLostStore)
 	}
 	d.escape(s, v)
 	if t != nil && aliasable(address) {
@@ -356,7 +356,7 @@ func (d *Driver) storeAt(s *State, object, path string, old, v Value, pos token.
 	switch before := old.(type) {
 	case Any:
 		if containsConcurrency(s, v) {
-			d.assume(pos, "either", "what goroutines store here is not followed")
+			d.assume(pos, "either", aboutLostStore)
 		}
 		d.escape(s, v)
 		return
@@ -372,7 +372,7 @@ func (d *Driver) storeAt(s *State, object, path string, old, v Value, pos token.
 				return
 			}
 			if s.escaped[object] {
-				d.assume(pos, "either", "a lock or wait group is overwritten that other goroutines may be using")
+				d.assume(pos, "either", aboutOverwrittenLock)
 				return
 			}
 		}

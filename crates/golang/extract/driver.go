@@ -87,7 +87,8 @@ type Driver struct {
 // Note is an assumption.
 type Note struct {
 	pos     token.Pos
-	message string
+	about   About
+	subject string
 	side    string // over, under, either
 }
 
@@ -145,14 +146,14 @@ func drive(world *World, entry *ssa.Function, limits Limits) (*Driver, *Node) {
 		d.work()
 		spent = d.steps
 		if d.full {
-			d.assume(entry.Pos(), "either", "the entry is too large: a part of it is left out")
+			d.assume(entry.Pos(), "either", aboutTooLarge)
 			return d, start
 		}
 		if !d.changed {
 			return d, start
 		}
 		if round >= 40 {
-			d.assume(entry.Pos(), "either", "what goroutines share did not settle")
+			d.assume(entry.Pos(), "either", aboutUnsettled)
 			return d, start
 		}
 	}
@@ -195,7 +196,7 @@ func (d *Driver) firstFrame(s *State, entry *ssa.Function) *Frame {
 		}
 		args[i] = d.fromEnvironment(s, "entry", param, param.Type())
 		if mayHoldConcurrency(param.Type(), 3) && !isContext(param.Type()) {
-			d.assume(entry.Pos(), "either", "the parameter "+param.Name()+" comes from outside: nothing is known about it")
+			d.assume(entry.Pos(), "either", aboutParameter, param.Name())
 		}
 	}
 	frame := d.frame(entry, args, nil, nil, context)
@@ -459,12 +460,13 @@ func digested(key string) digest {
 }
 
 // assume notes what was not lowered as it is.
-func (d *Driver) assume(pos token.Pos, side, message string) {
+func (d *Driver) assume(pos token.Pos, side string, about About, subject ...string) {
 	if pos == token.NoPos {
 		pos = d.near()
 	}
-	key := fmt.Sprintf("%d %s", pos, message)
-	d.assumptions[key] = Note{pos, message, side}
+	what := strings.Join(subject, ", ")
+	key := fmt.Sprintf("%d %s %s", pos, about, what)
+	d.assumptions[key] = Note{pos, about, what, side}
 	d.inexact[pos] = true
 }
 

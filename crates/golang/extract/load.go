@@ -176,7 +176,7 @@ func (w *World) entries(options *Options, answer *Answer) []*ssa.Function {
 	}
 	for _, name := range options.entries {
 		if !matched[name] {
-			answer.Warnings = append(answer.Warnings, Assumption{nil, "there is no function " + name, "under"})
+			answer.Warnings = append(answer.Warnings, Assumption{nil, aboutNoSuchFunction, name, "under"})
 		}
 	}
 	sort.SliceStable(found, func(i, j int) bool { return found[i].Pos() < found[j].Pos() })
@@ -224,7 +224,7 @@ func (w *World) entry(fn *ssa.Function, limits Limits, place func(token.Pos) Pos
 		// A fault of this program must not hide the other entries.
 		p := place(fn.Pos())
 		e = Entry{Name: e.Name, Position: e.Position, Loops: []Loop{}, Positions: []Position{}, Truncated: true}
-		e.Assumptions = []Assumption{{&p, "the entry could not be extracted: " + failure, "either"}}
+		e.Assumptions = []Assumption{{&p, aboutRefused, failure, "either"}}
 		e.Text, e.Lines, e.Migo = "main {\n}\n", []int{0, 0}, "def main.main():\n"
 		return attempted{entry: e}
 	}
@@ -261,12 +261,12 @@ func (d *Driver) describe(e *Entry, place func(token.Pos) Position) {
 		if a.pos != b.pos {
 			return a.pos < b.pos
 		}
-		return a.message < b.message
+		return string(a.about)+a.subject < string(b.about)+b.subject
 	})
 	for _, key := range keys {
 		note := d.assumptions[key]
 		p := place(note.pos)
-		e.Assumptions = append(e.Assumptions, Assumption{&p, note.message, note.side})
+		e.Assumptions = append(e.Assumptions, Assumption{&p, note.about, note.subject, note.side})
 	}
 	for _, header := range d.loopHeaders() {
 		bounded, why := ranking(d.loopsIn(header.Parent()), header)

@@ -92,7 +92,7 @@ func (d *Driver) copyLock(s *State, of Ref, pos token.Pos) Value {
 	o := s.heap[of.object]
 	n, known := s.count(of.object)
 	if !known {
-		d.assume(pos, "either", "a lock or wait group is copied that other goroutines may be using")
+		d.assume(pos, "either", aboutCopiedLock)
 	}
 	made := d.newLock(s, of.object+"_copy", o.kind, token.NoPos).(Ref)
 	on := variable(made.object)
@@ -120,7 +120,7 @@ func (d *Driver) resets(s *State, object, path string, before Ref, pos token.Pos
 		return
 	}
 	if !known {
-		d.assume(pos, "either", "a lock or wait group is overwritten that other goroutines may be using")
+		d.assume(pos, "either", aboutOverwrittenLock)
 		return
 	}
 	made := d.newLock(s, before.object+"_new", s.heap[before.object].kind, token.NoPos)

@@ -44,7 +44,8 @@ type Position struct {
 // Assumption is something that was not lowered as it is.
 type Assumption struct {
 	Position      *Position `json:"position"`
-	Message       string    `json:"message"`
+	About         About     `json:"about"`
+	Subject       string    `json:"subject,omitempty"`
 	Approximation string    `json:"approximation"`
 }
 
@@ -121,7 +122,7 @@ func main() {
 		for _, entry := range answer.Entries {
 			fmt.Fprintf(out, "// %s\n%s", entry.Name, entry.Text)
 			for _, a := range entry.Assumptions {
-				fmt.Fprintf(out, "// %s %v: %s\n", a.Approximation, a.Position, a.Message)
+				fmt.Fprintf(out, "// %s %v: %s\n", a.Approximation, a.Position, string(a.About)+" "+a.Subject)
 			}
 			for _, l := range entry.Loops {
 				fmt.Fprintf(out, "// loop %v: bounded %t, %s\n", l.Position, l.Bounded, l.Why)
@@ -129,7 +130,7 @@ func main() {
 			fmt.Fprintf(out, "// %d of %d operations exact\n\n", entry.Operations.Exact, entry.Operations.Reached)
 		}
 		for _, w := range answer.Warnings {
-			fmt.Fprintf(out, "// warning %v: %s\n", w.Position, w.Message)
+			fmt.Fprintf(out, "// warning %v: %s\n", w.Position, string(w.About)+" "+w.Subject)
 		}
 		if answer.Error != "" {
 			fmt.Fprintln(out, answer.Error)

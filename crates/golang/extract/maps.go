@@ -248,7 +248,7 @@ func (d *Driver) sharedNext(s *State, i *ssa.Next, name string, iter Iter) bool 
 		return false
 	}
 	if len(keys) > 1 {
-		d.assume(i.Pos(), "under", "a range over a map is followed in one order only")
+		d.assume(i.Pos(), "under", aboutMapOrder)
 	}
 	key := keys[iter.next]
 	following := Iter{of: iter.of, next: iter.next + 1}

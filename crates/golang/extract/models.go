@@ -107,7 +107,7 @@ func (d *Driver) lockModels(m *modelled) (bool, bool) {
 	}
 	lock, ok := d.lockAt(m.s, m.arg(0))
 	if !ok {
-		d.assume(m.pos, "either", "the lock is not known: this "+op+" is left out")
+		d.assume(m.pos, "either", aboutUnknownLock)
 	} else {
 		d.sync(m.s, op, lock, m.pos)
 	}
@@ -125,7 +125,7 @@ func (d *Driver) tryLock(m *modelled) bool {
 	lock, ok := d.lockAt(m.s, m.arg(0))
 	reg, isCall := m.site.(*ssa.Call)
 	if !ok || !isCall {
-		d.assume(m.pos, "either", "the lock is not known: this "+op+" is left out")
+		d.assume(m.pos, "either", aboutUnknownLock)
 		m.finish(d.unknown(m.s, here(m.s.top()), m.site, nil))
 		return false
 	}
@@ -137,7 +137,7 @@ func (d *Driver) tryLock(m *modelled) bool {
 		m.s.top().regs[reg] = KBool(free)
 		return false
 	}
-	d.assume(m.pos, "over", "whether this succeeds is taken as a choice; if it does, it waits for the lock")
+	d.assume(m.pos, "over", aboutTryLock)
 	then := d.fork(m.s, func(t *State) {
 		d.put(&Code{op: opSync, note: op, on: lock, pos: m.pos})
 		t.top().regs[reg] = KBool(true)
@@ -157,7 +157,7 @@ func (d *Driver) waitGroupModels(m *modelled) (bool, bool) {
 	m.finish(KNil{})
 	group, ok := d.lockAt(m.s, m.arg(0))
 	if !ok {
-		d.assume(m.pos, "either", "the wait group is not known: this operation is left out")
+		d.assume(m.pos, "either", aboutUnknownWaitGroup)
 		if strings.HasSuffix(m.name, "Go") {
 			d.spawnCall(m.s, nil, m.arg(1), nil, nil, m.pos, m.site)
 		}
@@ -168,7 +168,7 @@ func (d *Driver) waitGroupModels(m *modelled) (bool, bool) {
 		amount, ok := scalar(m.arg(1))
 		if !ok {
 			amount = &Expr{op: "int", n: 1}
-			d.assume(m.pos, "either", "how much is added is not known: taken as 1")
+			d.assume(m.pos, "either", aboutUnknownAmount)
 		}
 		d.put(&Code{op: opAdd, on: group, expr: amount, pos: m.pos})
 		if amount.op == "int" {
@@ -229,7 +229,7 @@ func (d *Driver) once(m *modelled, pointer, f Value, results []Value) bool {
 	p, ok := pointer.(Ptr)
 	lock, known := d.lockAt(m.s, Ptr{p.object, p.path + "/0"})
 	if !ok || !known {
-		d.assume(m.pos, "either", "this sync.Once is not known: its function is taken to run or not")
+		d.assume(m.pos, "either", aboutUnknownOnce)
 		m.finish(d.unknown(m.s, here(m.s.top()), m.site, nil))
 		run := d.fork(m.s, func(t *State) { d.later(t, f, nil, m.pos) })
 		skip := d.fork(m.s, func(t *State) {})
@@ -340,7 +340,7 @@ func (d *Driver) later(s *State, f Value, after []After, pos token.Pos) {
 		s.frames = append(s.frames, d.outside(s, after, Deferred{fn: f, pos: pos}))
 		return
 	}
-	d.assume(pos, "either", "the function called here is not known: what it does is left out")
+	d.assume(pos, "either", aboutUnknownFunction)
 	if len(after) > 0 {
 		s.frames = append(s.frames, d.outside(s, after))
 	}
@@ -408,13 +408,13 @@ func (d *Driver) condModels(m *modelled) (bool, bool) {
 		agg, _ = partOf(m.s.heap[p.object].value, p.path).(Agg)
 	}
 	if len(agg.elems) < 3 {
-		d.assume(m.pos, "either", "this sync.Cond is not known: the operation is left out")
+		d.assume(m.pos, "either", aboutUnknownCond)
 		return true, false
 	}
 	channel, ok1 := agg.elems[0].(Ref)
 	cell, ok2 := agg.elems[2].(Ref)
 	if !ok1 || !ok2 {
-		d.assume(m.pos, "either", "this sync.Cond is not known: the operation is left out")
+		d.assume(m.pos, "either", aboutUnknownCond)
 		return true, false
 	}
 	switch m.name {
@@ -466,7 +466,7 @@ func (d *Driver) lockerOp(s *State, locker Value, op string, pos token.Pos) {
 			}
 		}
 	}
-	d.assume(pos, "either", "the lock is not known: this "+op+" is left out")
+	d.assume(pos, "either", aboutUnknownLock)
 }
 
 // condType is the type sync.Cond.

@@ -93,7 +93,7 @@ func (d *Driver) derive(m *modelled, parent Value, timed bool) (Value, Value) {
 		copied.foreign = true
 	case KNil:
 	default:
-		d.assume(m.pos, "either", "when the parent of this context ends is not followed")
+		d.assume(m.pos, "either", aboutUnknownContext)
 		copied.foreign = true
 	}
 	copied.timed = timed
@@ -297,7 +297,7 @@ func (d *Driver) cancel(model Model, pos token.Pos) {
 	done, ok1 := model.args[0].(Ref)
 	cell, ok2 := model.args[1].(Ref)
 	if !ok1 || !ok2 {
-		d.assume(pos, "either", "the context cancelled here is not known")
+		d.assume(pos, "either", aboutUnknownContext)
 		return
 	}
 	d.put(&Code{op: opCloseOnce, on: variable(done.object), expr: variable(cell.object), pos: pos})

@@ -38,7 +38,7 @@ func (d *Driver) syncMapModels(m *modelled) (bool, bool) {
 		inner, ok = partOf(m.s.heap[p.object].value, p.path+"/0").(Ptr)
 	}
 	if !ok || m.s.heap[inner.object] == nil {
-		d.assume(m.pos, "either", "this sync.Map is not known: what it holds is not followed")
+		d.assume(m.pos, "either", aboutUnknownSyncMap)
 		d.escape(m.s, Tup{m.args})
 		d.finishUnknown(m)
 		return true, false
@@ -73,7 +73,7 @@ func (d *Driver) syncMapLook(m *modelled, op, name string) bool {
 			d.updateMap(m.s, Ptr{name, ""}, m.arg(1), d.unknown(m.s, m.key(), nil, nil), anyMap(), m.pos)
 		}
 		if d.facts.abstract[name+"/map"] || !known || o.blurred {
-			d.assume(m.pos, "either", "what this sync.Map holds is not followed")
+			d.assume(m.pos, "either", aboutUnknownSyncMap)
 		}
 		d.finishUnknown(m)
 		return false
@@ -100,7 +100,7 @@ func (d *Driver) syncMapLook(m *modelled, op, name string) bool {
 		case "CompareAndSwap", "CompareAndDelete":
 			same, ok := d.compare(t, v, m.arg(2), false).(KBool)
 			if !ok {
-				d.assume(m.pos, "either", "whether this entry is the one that is compared is not known")
+				d.assume(m.pos, "either", aboutUnknownSyncMap)
 				set(t, d.unknown(t, m.key(), nil, nil))
 				return
 			}
@@ -145,7 +145,7 @@ func (d *Driver) syncMapLook(m *modelled, op, name string) bool {
 func (d *Driver) rangeMap(s *State, name string, visited []string, f Value, m *modelled) bool {
 	o := s.heap[name]
 	if o == nil || o.blurred || o.guard != "" || d.isShared(s, name) {
-		d.assume(m.pos, "either", "the entries of this sync.Map are not known: the calls for them are left out")
+		d.assume(m.pos, "either", aboutUnknownSyncMap)
 		return false
 	}
 	var left []string
@@ -160,7 +160,7 @@ func (d *Driver) rangeMap(s *State, name string, visited []string, f Value, m *m
 	visit := func(t *State, key string) {
 		clo, ok := f.(Clo)
 		if !ok || len(clo.fn.Blocks) == 0 {
-			d.assume(m.pos, "either", "the function called here is not known: what it does is left out")
+			d.assume(m.pos, "either", aboutUnknownFunction)
 			return
 		}
 		seen := []Value{Ptr{name, ""}, f, KStr(key)}
@@ -178,7 +178,7 @@ func (d *Driver) rangeMap(s *State, name string, visited []string, f Value, m *m
 		return false
 	}
 	if len(left) > mostOrders {
-		d.assume(m.pos, "under", "a range over a map with more than four entries is followed in one order only")
+		d.assume(m.pos, "under", aboutMapOrder)
 		visit(s, left[0])
 		return false
 	}
@@ -235,7 +235,7 @@ func (d *Driver) poolModels(m *modelled) (bool, bool) {
 		o = m.s.heap[p.object]
 	}
 	if o == nil {
-		d.assume(m.pos, "either", "this sync.Pool is not known")
+		d.assume(m.pos, "either", aboutUnknownPool)
 		d.finishUnknown(m)
 		return true, false
 	}
@@ -261,7 +261,7 @@ func (d *Driver) poolModels(m *modelled) (bool, bool) {
 			t.top().regs[reg] = KNil{}
 			return false
 		}
-		d.assume(m.pos, "either", "the function called here is not known: what it does is left out")
+		d.assume(m.pos, "either", aboutUnknownFunction)
 		t.top().regs[reg] = d.unknown(t, m.key(), nil, nil)
 		return false
 	}
@@ -275,7 +275,7 @@ func (d *Driver) poolModels(m *modelled) (bool, bool) {
 	})}
 	if messages.open {
 		if mayHoldConcurrency(m.fn.Signature.Results().At(0).Type(), 3) || messages.lost {
-			d.assume(m.pos, "either", "what comes out of this sync.Pool is not followed")
+			d.assume(m.pos, "either", aboutUnknownPool)
 		}
 		arms = append(arms, d.fork(m.s, func(t *State) { t.top().regs[reg] = d.unknown(t, m.key(), nil, nil) }))
 	} else {

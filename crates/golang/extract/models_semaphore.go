@@ -33,7 +33,7 @@ func (d *Driver) semaphoreModels(m *modelled) (bool, bool) {
 	units, gate, known := d.semaphoreAt(m)
 	amount, constant := m.arg(len(m.args) - 1).(KInt)
 	if !known || !constant || amount < 0 || amount > mostHeld {
-		d.assume(m.pos, "either", "the semaphore or the amount is not known: this operation is left out")
+		d.assume(m.pos, "either", aboutUnknownSemaphore)
 		m.finish(d.unknown(m.s, here(m.s.top()), m.site, nil))
 		return true, false
 	}
@@ -138,7 +138,7 @@ func (d *Driver) acquire(m *modelled, units, gate *Expr, amount int) bool {
 func (d *Driver) tryAcquire(m *modelled, units *Expr, amount int) bool {
 	reg, isCall := m.site.(*ssa.Call)
 	if !isCall || amount != 1 {
-		d.assume(m.pos, "either", "whether several units can be had at once is not followed: none are taken")
+		d.assume(m.pos, "either", aboutUnknownSemaphore)
 		m.finish(KBool(false))
 		return false
 	}

@@ -229,7 +229,7 @@ func (d *Driver) testifyModels(m *modelled) (bool, bool) {
 				return true, false
 			}
 		}
-		d.assume(m.pos, "either", "the function called here is not known: what it does is left out")
+		d.assume(m.pos, "either", aboutUnknownFunction)
 		return true, false
 	}
 	return false, false

@@ -99,7 +99,7 @@ func (d *Driver) cleanup(m *modelled) {
 			}
 		}
 	}
-	d.assume(m.pos, "either", "when this cleanup runs is not known")
+	d.assume(m.pos, "either", aboutUnknownDefer)
 }
 
 // subtest runs a subtest: inside the call of Run, unless it may become parallel.
@@ -108,7 +108,7 @@ func (d *Driver) subtest(m *modelled) bool {
 	m.finish(result)
 	clo, ok := m.args[len(m.args)-1].(Clo)
 	if !ok || len(clo.fn.Blocks) == 0 {
-		d.assume(m.pos, "either", "the subtest is not known: it is left out")
+		d.assume(m.pos, "either", aboutUnknownTest)
 		return false
 	}
 	parent, _ := m.arg(0).(Model)
@@ -178,7 +178,7 @@ func (d *Driver) runTests(m *modelled) bool {
 	m.finish(d.fromEnvironment(m.s, here(m.s.top()), m.site, types.Typ[types.Int]))
 	main, ok := m.arg(0).(Model)
 	if !ok || main.name != "testmain" {
-		d.assume(m.pos, "either", "which tests run here is not known")
+		d.assume(m.pos, "either", aboutUnknownTest)
 		return false
 	}
 	entry := main.args[0].(Clo).fn

@@ -73,7 +73,7 @@ func (d *Driver) setClock(m *modelled, stop bool) bool {
 	}
 	p, ok := m.arg(0).(Ptr)
 	if !ok || m.s.heap[p.object] == nil {
-		d.assume(m.pos, "either", "the timer is not known: this operation is left out")
+		d.assume(m.pos, "either", aboutUnknownTimer)
 		result(m.s, d.unknown(m.s, here(m.s.top()), m.site, nil))
 		return false
 	}
@@ -82,11 +82,11 @@ func (d *Driver) setClock(m *modelled, stop bool) bool {
 	if !ok {
 		off, isFunction := partOf(m.s.heap[p.object].value, p.path+"/1").(Model)
 		if !isFunction {
-			d.assume(m.pos, "either", "the timer is not known: this operation is left out")
+			d.assume(m.pos, "either", aboutUnknownTimer)
 		} else if stop {
 			d.cancel(Model{"cancel", off.args[:2]}, m.pos)
 		} else {
-			d.assume(m.pos, "either", "a function that runs later is put off: it is taken to run once, at any moment")
+			d.assume(m.pos, "either", aboutResetFunction)
 		}
 		result(m.s, d.unknown(m.s, here(m.s.top()), m.site, nil))
 		return false
@@ -146,7 +146,7 @@ func (d *Driver) callModel(s *State, site ssa.Instruction, model Model, args []V
 	case "oncevalue":
 		return d.once(&modelled{s: s, site: site, pos: pos, finish: finish}, model.args[0], model.args[1], model.args[2:])
 	}
-	d.assume(pos, "either", "a call that is not known is left out")
+	d.assume(pos, "either", aboutUnknownFunction)
 	finish(KNil{})
 	return false
 }
@@ -206,7 +206,7 @@ func (d *Driver) errgroupModels(m *modelled) (bool, bool) {
 		p, ok1 := m.arg(0).(Ptr)
 		n, ok2 := m.arg(1).(KInt)
 		if !ok1 || !ok2 || n <= 0 {
-			d.assume(m.pos, "over", "the limit is not known: taken as none")
+			d.assume(m.pos, "over", aboutUnknownLimit)
 			break
 		}
 		slots := d.newChannel(m.s, "slots", "slots "+m.key(), int64(n), types.NewStruct(nil, nil), token.NoPos)
@@ -217,7 +217,7 @@ func (d *Driver) errgroupModels(m *modelled) (bool, bool) {
 		p, _ := m.arg(0).(Ptr)
 		wait, ok := d.lockAt(m.s, Ptr{p.object, p.path + "/0"})
 		if !ok {
-			d.assume(m.pos, "either", "the group is not known: this wait is left out")
+			d.assume(m.pos, "either", aboutUnknownGroup)
 		} else {
 			d.put(&Code{op: opSync, note: "wait", on: wait, pos: m.pos})
 			if cancel, ok := partOf(m.s.heap[p.object].value, p.path+"/1").(Model); ok {
@@ -233,7 +233,7 @@ func (d *Driver) errgroupModels(m *modelled) (bool, bool) {
 
 func (d *Driver) errgroupGo(m *modelled) {
 	if strings.HasSuffix(m.name, "TryGo") {
-		d.assume(m.pos, "either", "TryGo is taken to succeed")
+		d.assume(m.pos, "either", aboutTryGo)
 		m.finish(KBool(true))
 	} else {
 		m.finish(KNil{})
@@ -241,7 +241,7 @@ func (d *Driver) errgroupGo(m *modelled) {
 	p, _ := m.arg(0).(Ptr)
 	wait, ok := d.lockAt(m.s, Ptr{p.object, p.path + "/0"})
 	if !ok {
-		d.assume(m.pos, "either", "the group is not known: its wait does not count this goroutine")
+		d.assume(m.pos, "either", aboutUnknownGroup)
 		d.spawnCall(m.s, nil, m.arg(1), nil, nil, m.pos, m.site)
 		return
 	}
@@ -320,7 +320,7 @@ func (d *Driver) notify(m *modelled) {
 	d.operation(m.pos)
 	r, ok := m.arg(0).(Ref)
 	if !ok || m.s.heap[r.object] == nil || m.s.escaped[r.object] {
-		d.assume(m.pos, "either", "signals are taken not to arrive: other goroutines have the channel already")
+		d.assume(m.pos, "either", aboutSignals)
 		return
 	}
 	m.s.heap[r.object] = &Object{kind: "timer", multi: true}
@@ -333,7 +333,7 @@ func (d *Driver) processors(m *modelled) (bool, bool) {
 	if !isCall {
 		return false, false
 	}
-	d.assume(m.pos, "under", "the machine is taken to have one or two processors")
+	d.assume(m.pos, "under", aboutProcessors)
 	one := d.fork(m.s, func(t *State) { t.top().regs[reg] = KInt(1) })
 	two := d.fork(m.s, func(t *State) { t.top().regs[reg] = KInt(2) })
 	d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{one, two}})

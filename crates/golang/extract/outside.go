@@ -101,6 +101,9 @@ func (w *World) quietly(fn *ssa.Function) (bool, string) {
 	if loud[name] {
 		return false, ""
 	}
+	if fn.Name() == "init" && fn.Signature.Recv() == nil {
+		return true, "the initialisation of a package that is not read knows nothing of others"
+	}
 	if why, ok := quietElsewhere[name]; ok {
 		return true, why
 	}

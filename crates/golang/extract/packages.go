@@ -242,7 +242,7 @@ func (l *Loaded) usable(answer *Answer) []*packages.Package {
 		return nil
 	}
 	for _, failure := range failures {
-		answer.Warnings = append(answer.Warnings, Assumption{nil, "a package is left out: " + failure.Error(), "under"})
+		answer.Warnings = append(answer.Warnings, Assumption{nil, aboutLeftOutPackage, failure.Error(), "under"})
 	}
 	return usable
 }

@@ -18,7 +18,7 @@ func (d *Driver) updateMap(s *State, of, key, value Value, t types.Type, pos tok
 	p, ok := of.(Ptr)
 	if !ok || s.heap[p.object] == nil || s.heap[p.object].kind != "map" {
 		if containsConcurrency(s, value) {
-			d.assume(pos, "either", "a channel or lock is put into a map that is not followed")
+			d.assume(pos, "either", aboutUnknownEntry)
 		}
 		if aliasable(of) {
 			d.havoc(s, t)
@@ -43,7 +43,7 @@ func (d *Driver) updateMap(s *State, of, key, value Value, t types.Type, pos tok
 			return
 		}
 		if containsConcurrency(s, value) || mapHoldsConcurrency(s.heap[name].typ) {
-			d.assume(pos, "either", "an entry of a map that goroutines share is not followed")
+			d.assume(pos, "either", aboutUnknownEntry)
 		}
 		d.blurMap(s, name)
 		return
@@ -52,7 +52,7 @@ func (d *Driver) updateMap(s *State, of, key, value Value, t types.Type, pos tok
 	o := s.heap[name]
 	if !ok || len(o.entries) > largest {
 		if containsConcurrency(s, value) || mapHoldsConcurrency(o.typ) {
-			d.assume(pos, "either", "an entry of a map whose key is not known is not followed")
+			d.assume(pos, "either", aboutUnknownEntry)
 		}
 		d.blurMap(s, name)
 		return
@@ -73,7 +73,7 @@ func (d *Driver) blurMap(s *State, name string) {
 		return
 	}
 	if mapHoldsConcurrency(o.typ) && len(o.entries) > 0 {
-		d.assume(o.from, "either", "what this map holds is not followed any more")
+		d.assume(o.from, "either", aboutUnknownEntry)
 	}
 	if s.escaped[name] {
 		d.abstract(name + "/map")
@@ -92,7 +92,7 @@ func blurred(o *Object) *Object {
 func (d *Driver) clearMap(s *State, name string, pos token.Pos) {
 	o := s.heap[name]
 	if o == nil || o.kind != "map" {
-		d.assume(pos, "either", "what is cleared here is not known")
+		d.assume(pos, "either", aboutUnknownElement)
 		return
 	}
 	if s.escaped[name] {
@@ -146,7 +146,7 @@ func (d *Driver) lookup(s *State, i *ssa.Lookup) Value {
 		}
 	}
 	if holdsConcurrency(m.Elem()) {
-		d.assume(i.Pos(), "either", "an entry of a map that is not known: operations on it are left out")
+		d.assume(i.Pos(), "either", aboutUnknownEntry)
 	}
 	return d.unknownFrom(s, here(s.top()), i, i.Type(), fromOutside(text(x)))
 }
@@ -236,7 +236,7 @@ func (d *Driver) someRound(s *State, i *ssa.Next) Value {
 	f := s.top()
 	t := i.Type().(*types.Tuple)
 	if mayHoldConcurrency(t.At(1).Type(), 3) || mayHoldConcurrency(t.At(2).Type(), 3) {
-		d.assume(i.Pos(), "either", "the entries of this map are not known: operations on them are left out")
+		d.assume(i.Pos(), "either", aboutUnknownEntry)
 	}
 	return Tup{[]Value{
 		d.unknown(s, here(f)+"ok", i, nil),
@@ -280,7 +280,7 @@ func (d *Driver) nextEntry(s *State, i *ssa.Next, iter Iter, name string) bool {
 		return false
 	}
 	if len(old)+len(added) > mostOrders {
-		d.assume(i.Pos(), "under", "a range over a map with more than four entries is followed in one order only")
+		d.assume(i.Pos(), "under", aboutMapOrder)
 		take(s, append(old, added...)[0])
 		return false
 	}

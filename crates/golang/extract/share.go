@@ -171,7 +171,7 @@ func (d *Driver) writeCell(s *State, cell string, v Value, pos token.Pos) {
 	expr, ok := messages.encode(d, s, v)
 	if _, unknown := v.(Sym); unknown || !ok {
 		if containsConcurrency(s, v) {
-			d.assume(pos, "either", "what goroutines store here is not followed")
+			d.assume(pos, "either", aboutLostStore)
 		}
 		d.abstract(o.key)
 		return

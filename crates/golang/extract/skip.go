@@ -197,19 +197,24 @@ func (d *Driver) disturbBlock(s *State, b *ssa.BasicBlock, inside map[*ssa.Basic
 				}
 			}
 		case *ssa.Store:
-			if address, ok := known(i.Addr); ok {
-				if p, ok := address.(Ptr); ok {
-					d.store(s, p, d.unknown(s, here(s.top()), i, i.Val.Type()), i.Pos())
-				}
+			address, ok := known(i.Addr)
+			if p, isPointer := address.(Ptr); ok && isPointer {
+				d.store(s, p, d.unknown(s, here(s.top()), i, i.Val.Type()), i.Pos())
+			} else {
+				d.havoc(s, i.Val.Type())
 			}
 		case *ssa.MapUpdate:
 			if of, ok := known(i.Map); ok {
 				d.forgetPlain(s, []Value{of})
+			} else {
+				d.havoc(s, i.Map.Type())
 			}
 		case *ssa.Call:
 			for _, arg := range i.Call.Args {
 				if v, ok := known(arg); ok {
 					d.forgetPlain(s, []Value{v})
+				} else {
+					d.havocBehind(s, arg.Type())
 				}
 			}
 		}

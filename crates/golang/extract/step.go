@@ -157,7 +157,7 @@ func (d *Driver) deferTo(s *State, i *ssa.Defer) *Frame {
 				return s.own(index)
 			}
 		}
-		d.assume(i.Pos(), "either", "when this deferred call runs is not known")
+		d.assume(i.Pos(), "either", aboutUnknownDefer)
 	}
 	return s.top()
 }
@@ -397,7 +397,7 @@ func (d *Driver) branch(s *State, i *ssa.If) bool {
 	}
 	eachUnknown(key, func(token string) bool {
 		if d.fromShared[token] {
-			d.assume(pos, "over", "what other goroutines do to this data is not followed: both ways are taken")
+			d.assume(pos, "over", aboutSharedData)
 		}
 		return true
 	})

@@ -8,8 +8,8 @@ mod tests;
 
 pub use error::Error;
 pub use extract::{
-    Approximation, Assumption, Entry, ExtractOptions, Extraction, GoPosition, LoopInfo, Operations,
-    Positions, extract,
+    About, Approximation, Assumption, Entry, ExtractOptions, Extraction, GoPosition, LoopInfo,
+    Operations, Positions, extract,
 };
 pub use go::Go;
 pub use overlay::{

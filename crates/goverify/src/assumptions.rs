@@ -18,26 +18,12 @@ pub struct Rests {
 
 impl fmt::Display for Rests {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&assumption_line(&self.first))?;
+        write!(formatter, "{}", self.first)?;
         match self.more {
             0 => Ok(()),
             1 => formatter.write_str(" and 1 more assumption"),
             more => write!(formatter, " and {more} more assumptions"),
         }
-    }
-}
-
-/// What an assumption is about, in words.
-pub fn assumption_text(assumption: &Assumption) -> String {
-    assumption.message.clone()
-}
-
-/// An assumption in a line, with its place.
-pub fn assumption_line(assumption: &Assumption) -> String {
-    let text = assumption_text(assumption);
-    match &assumption.position {
-        Some(position) => format!("{}:{}: {text}", position.file, position.line),
-        None => text,
     }
 }
 
@@ -121,11 +107,18 @@ mod tests {
     use super::*;
 
     fn entry(text: &str, sides: &[Approximation], truncated: bool) -> Entry {
-        let position =
-            GoPosition { file: "m.go".into(), line: 3, column: 1, daemon: false, recovered: false };
+        let position = GoPosition {
+            file: "m.go".into(),
+            line: 3,
+            column: 1,
+            daemon: false,
+            recovered: false,
+            imprecise: false,
+        };
         let assumption = |side: &Approximation| Assumption {
             position: Some(position.clone()),
-            message: format!("{side:?}"),
+            about: strait_golang::About::UnknownLock,
+            subject: String::new(),
             approximation: *side,
         };
         Entry {
@@ -140,6 +133,7 @@ mod tests {
             migo: String::new(),
             operations: Operations::default(),
             truncated,
+            coarse: None,
         }
     }
 

@@ -14,7 +14,7 @@ mod silence;
 mod summary;
 
 pub use answer::{Answer, Asked, Checked, Conclusion, Confirmation, NotRun, Reason, ReasonKind};
-pub use assumptions::{Rests, assumption_line, assumption_text};
+pub use assumptions::Rests;
 pub use check::{EntryBudget, check, check_model};
 pub use confirm::{Confirm, Effort};
 pub use entry_name::normalised_entry;

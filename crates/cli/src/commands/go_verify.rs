@@ -14,7 +14,7 @@ use strait_findings::Baseline;
 use strait_golang::{Assumption, ExtractOptions, Extraction, Go, extract};
 use strait_goverify::{
     Checked, Confirm, Effort, EntryBudget, FailOn, GoFinding, Question, ReasonKind, SourceFiles,
-    Summary, Warning, assumption_line, check, findings, missing_name, normalised_entry,
+    Summary, Warning, check, findings, missing_name, normalised_entry,
 };
 use strait_queue::Shard;
 use strait_toolchain::Launcher;
@@ -177,11 +177,7 @@ impl GoVerifyArgs {
     fn extract(&self, ui: &Ui, go: &Go) -> anyhow::Result<Extraction> {
         let mut extraction = extract(go, &self.extract_options())?;
         for warning in &extraction.warnings {
-            ui.note(format!(
-                "{} {}",
-                ui.paint(Paint::Yellow, "warning:"),
-                assumption_line(warning)
-            ));
+            ui.note(format!("{} {}", ui.paint(Paint::Yellow, "warning:"), warning));
         }
         if extraction.entries.is_empty() {
             anyhow::bail!(self.nothing_there());
@@ -353,7 +349,7 @@ fn tell_assumptions(ui: &Ui, extraction: &Extraction) -> anyhow::Result<()> {
     ui.line(ui.paint(Paint::Bold, "Assumptions on the way from Go to the model:"))?;
     let shown = if ui.verbose > 0 { all.len() } else { SHOWN };
     for assumption in all.iter().take(shown) {
-        wrapped(ui, "  ", &assumption_line(assumption))?;
+        wrapped(ui, "  ", &assumption.to_string())?;
     }
     if all.len() > shown {
         let more = grouped((all.len() - shown) as u64);

@@ -7,7 +7,6 @@ use strait_explore::Coverage;
 use strait_golang::{Approximation, Assumption};
 use strait_goverify::{
     Answer, Checked, FindingStatus, GoFinding, Locate, Reason, SourceFiles, Summary,
-    assumption_text,
 };
 use strait_verify::{Culprit, TraceStep};
 
@@ -101,7 +100,8 @@ pub fn assumption_document(one: &Assumption) -> Value {
     let position = one.position.as_ref();
     json!({
         "position": position.map(|position| format!("{}:{}", position.file, position.line)),
-        "message": assumption_text(one),
+        "about": one.about.name(),
+        "message": one.text(),
         "approximation": match one.approximation {
             Approximation::Over => "over",
             Approximation::Under => "under",

@@ -7,7 +7,8 @@ use serde::Deserialize;
 use strait_calculus::parse;
 
 use super::{
-    Approximation, Assumption, Entry, Extraction, GoPosition, LoopInfo, Operations, Positions,
+    About, Approximation, Assumption, Entry, Extraction, GoPosition, LoopInfo, Operations,
+    Positions,
 };
 use crate::error::Error;
 use crate::go::Go;
@@ -78,10 +79,8 @@ fn entry(mut answered: AnsweredEntry) -> Entry {
                 let first = refused.lines().next().unwrap_or_default();
                 answered.assumptions.push(Assumption {
                     position: Some(answered.position.clone()),
-                    message: format!(
-                        "the entry could not be extracted: its program is refused ({first}); \
-                         please report this"
-                    ),
+                    about: About::Refused,
+                    subject: format!("its program is refused: {first}"),
                     approximation: Approximation::Either,
                 });
                 answered.operations.exact = 0;
@@ -136,6 +135,7 @@ mod tests {
             migo: String::new(),
             operations: Operations { reached: 2, exact: 2 },
             truncated: false,
+            coarse: None,
             names: BTreeMap::new(),
         };
         let fine = entry(answered("m.Fine", "main {\n    mutex m\n    lock m\n}\n"));
@@ -143,8 +143,8 @@ mod tests {
         let refused = entry(answered("m.Refused", "main {\n    lock m\n}\n"));
         assert!(refused.truncated);
         assert_eq!(refused.operations, Operations { reached: 2, exact: 0 });
-        let said = &refused.assumptions[0].message;
-        assert!(said.contains("refused (") && said.contains("`m`"), "{said}");
+        let said = refused.assumptions[0].text();
+        assert!(said.contains("is refused: ") && said.contains("`m`"), "{said}");
         let mut cut_off = answered("m.CutOff", "main {\n    lock m\n}\n");
         cut_off.truncated = true;
         let cut_off = entry(cut_off);

@@ -5,11 +5,13 @@
 //! Each line of that text holds one statement and has one position in the Go source, so that
 //! whatever is later said about the program can be said about Go lines.
 
+mod about;
 mod answer;
 mod helper;
 mod position;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -19,6 +21,7 @@ use strait_toolchain::Cache;
 use crate::error::Error;
 use crate::go::Go;
 
+pub use about::About;
 pub use position::{GoPosition, Positions};
 
 /// What is extracted, and from what.
@@ -106,10 +109,38 @@ pub enum Approximation {
 pub struct Assumption {
     /// Where.
     pub position: Option<GoPosition>,
-    /// What was assumed instead.
-    pub message: String,
+    /// What it is about.
+    pub about: About,
+    /// The function, variable or message that it is about, if it is about one.
+    #[serde(default)]
+    pub subject: String,
     /// On which side the program errs.
     pub approximation: Approximation,
+}
+
+impl Assumption {
+    /// What is assumed, in words, without the place.
+    pub fn text(&self) -> String {
+        AssumptionText(self).to_string()
+    }
+}
+
+struct AssumptionText<'a>(&'a Assumption);
+
+impl fmt::Display for AssumptionText<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.about.tell(&self.0.subject, formatter)
+    }
+}
+
+impl fmt::Display for Assumption {
+    /// In a line, with the place if there is one.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(position) = &self.position {
+            write!(formatter, "{}:{}: ", position.file, position.line)?;
+        }
+        self.about.tell(&self.subject, formatter)
+    }
 }
 
 /// A loop of the Go code.

@@ -80,14 +80,14 @@ fn compare(name: &Path, expected: &Expected, found: &[&Entry], failures: &mut Ve
         if verdict != *wanted {
             failures.push(format!("{name} {function}: {verdict}, not {wanted}\n{}", entry.text));
         }
-        let messages: Vec<&str> =
-            entry.assumptions.iter().map(|assumption| assumption.message.as_str()).collect();
+        let messages: Vec<String> =
+            entry.assumptions.iter().map(strait_golang::Assumption::text).collect();
         for words in &expected.assumes {
             if !messages.iter().any(|message| message.contains(words.as_str())) {
                 failures.push(format!("{name} {function}: does not assume “{words}”"));
             }
         }
-        for message in messages {
+        for message in &messages {
             if !expected.assumes.iter().any(|words| message.contains(words.as_str())) {
                 failures.push(format!("{name} {function}: assumes {message}"));
             }

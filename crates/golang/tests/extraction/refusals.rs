@@ -28,5 +28,5 @@ fn an_entry_that_is_not_there_is_a_warning() {
     let options = ExtractOptions { entries: vec!["nowhere".to_owned()], ..Default::default() };
     let extraction = extracted(&go, options).expect("extracted");
     assert!(extraction.entries.is_empty());
-    assert!(extraction.warnings[0].message.contains("nowhere"), "{:?}", extraction.warnings);
+    assert!(extraction.warnings[0].subject.contains("nowhere"), "{:?}", extraction.warnings);
 }
