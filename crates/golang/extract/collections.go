@@ -403,12 +403,13 @@ func (d *Driver) weaken(s *State, object, path string, v Value, t types.Type) {
 	if r, ok := v.(Ref); ok && s.heap[r.object] != nil && s.heap[r.object].kind != "cell" {
 		return
 	}
-	d.storeAt(s, object, path, v, d.unknown(s, "changed "+object+path, nil, t), token.NoPos)
+	d.storeAt(s, object, path, v, d.unknownOf("«?»", t, 0), token.NoPos)
 }
 
 // havoc forgets what memory of a type holds: something was written through a pointer that is not
 // known.
 func (d *Driver) havoc(s *State, t types.Type) {
+	d.steps += len(s.heap) / 2
 	for _, name := range sortedKeys(s.heap) {
 		o := s.heap[name]
 		switch {

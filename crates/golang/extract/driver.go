@@ -285,6 +285,7 @@ func (d *Driver) put(c *Code) *Code {
 // fork runs a copy of the state as an arm of the code being written.
 func (d *Driver) fork(s *State, change func(*State)) *Code {
 	copied := s.clone()
+	d.steps += (len(s.heap) + len(s.made)) / 8
 	saved := d.emitted
 	head := &Code{op: opSkip}
 	d.emitted = &head.next
@@ -389,9 +390,10 @@ func (d *Driver) normalise(s *State, place string) map[string]*Expr {
 		}
 		return d.named(dyn, place, "r"+label, subst)
 	})
+	d.steps += len(s.heap) / 8
 	for _, name := range sortedKeys(s.heap) {
 		o := s.heap[name]
-		if o.kind != "memory" || o.value == nil {
+		if o.kind != "memory" || o.value == nil || !o.remember().computed {
 			continue
 		}
 		if now, changed := d.namedInside(o.value, place, "o"+name, subst); changed {
@@ -515,7 +517,9 @@ func (d *Driver) unknownFrom(s *State, context string, at any, typ types.Type, o
 		}
 		d.names[key] = id
 	}
-	s.retire(id)
+	if s.retire(id) {
+		d.steps += len(s.heap) / 2
+	}
 	return d.unknownOf(id, typ, 0)
 }
 

@@ -216,7 +216,9 @@ func (w *World) entry(fn *ssa.Function, limits Limits, place func(token.Pos) Pos
 		// Should the numbers have no end, there is a program without them.
 		coarse := limits
 		coarse.scalars, coarse.states = false, 8
-		if other := w.entry(fn, coarse, place); !other.full {
+		other := w.entry(fn, coarse, place)
+		d.steps += other.steps
+		if !other.full {
 			e.Coarse = &other.entry
 		}
 	}

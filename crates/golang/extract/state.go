@@ -236,6 +236,7 @@ type remembered struct {
 	refs     []string
 	written  string   // its content, or what stands for it when it is long
 	unknowns []string // the unknowns in its content
+	computed bool     // does it hold numbers that the program computes?
 }
 
 // longest is how long an object's content may be to stand in keys as it is.
@@ -289,6 +290,7 @@ func (o *Object) remember() *remembered {
 		}
 	}
 	m.written = b.String()
+	m.computed = strings.Contains(m.written, "dyn")
 	eachUnknown(m.written, func(unknown string) bool { m.unknowns = append(m.unknowns, unknown); return true })
 	if len(m.written) > longest {
 		// Tables of data are large and hardly ever change.
@@ -405,10 +407,10 @@ func eachUnknown(written string, visit func(string) bool) bool {
 
 // retire makes an unknown mean another value from now on: facts about the old one are dropped, and
 // values that hold the old one lose their identity.
-func (s *State) retire(id string) {
+func (s *State) retire(id string) bool {
 	if !s.made[id] {
 		s.made[id] = true
-		return
+		return false
 	}
 	for fact := range s.facts {
 		if strings.Contains(fact, id) {
@@ -451,6 +453,7 @@ func (s *State) retire(id string) {
 		}
 		s.heap[name] = &copied
 	}
+	return true
 }
 
 // mentions tells whether an object's content depends on an unknown.
