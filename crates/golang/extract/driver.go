@@ -34,7 +34,7 @@ var passes = []int{10_000, 60_000, 400_000}
 
 // exactly are the limits of an attempt to follow an entry as it is.
 func exactly(steps int) Limits {
-	return Limits{unroll: 1100, states: 16, roots: 140, depth: 70, nodes: 10_000, steps: steps, scalars: true}
+	return Limits{unroll: 300, states: 16, roots: 140, depth: 70, nodes: 10_000, steps: steps, scalars: true}
 }
 
 // roughly are limits for what did not fit, tried in order.

@@ -37,6 +37,8 @@ func (d *Driver) standardModels(m *modelled) (bool, bool) {
 		m.finish(KInt(int64(length)))
 	case "internal/reflectlite.Swapper":
 		m.finish(Model{"swapper", []Value{m.arg(0)}})
+	case "maps.clone":
+		return d.cloneMap(m), false
 	case "errors.As":
 		return d.errorsAs(m), false
 	case "internal/abi.NoEscape":
@@ -254,5 +256,27 @@ func (d *Driver) knownError(m *modelled) bool {
 		message = "context canceled"
 	}
 	m.finish(message)
+	return true
+}
+
+// cloneMap is what maps.Clone asks the runtime for.
+func (d *Driver) cloneMap(m *modelled) bool {
+	ifc, ok := m.arg(0).(Ifc)
+	if !ok {
+		return false
+	}
+	p, ok := ifc.v.(Ptr)
+	if !ok {
+		return false
+	}
+	o := m.s.heap[p.object]
+	if o == nil || o.kind != "map" || o.blurred || d.isShared(m.s, p.object) {
+		return false
+	}
+	name := d.fresh(m.s, "map", "clone "+m.key())
+	copied := *o
+	copied.multi = d.repeats(m.s)
+	m.s.heap[name] = &copied
+	m.finish(Ifc{ifc.typ, Ptr{name, ""}})
 	return true
 }

@@ -277,8 +277,14 @@ func (d *Driver) sameArms(c *Code) *Code {
 	return c
 }
 
+// mostMerged is how many nodes are compared with each other: it takes time by their square.
+const mostMerged = 600
+
 // merge makes nodes that behave alike one: partition refinement, starting from all being alike.
 func (d *Driver) merge(order []*Node) {
+	if len(order) > mostMerged {
+		return
+	}
 	for range 3 {
 		for _, node := range order {
 			s := newSigner(nil)

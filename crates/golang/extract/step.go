@@ -376,7 +376,10 @@ func (d *Driver) branch(s *State, i *ssa.If) bool {
 	switch c := condition.(type) {
 	case KBool:
 		for _, header := range exits {
-			f.decided[header] = true
+			// In one of several ways, such as a case of a select, it is the way that decides.
+			if !s.forked {
+				f.decided[header] = true
+			}
 		}
 		return d.jump(s, block.Succs[which(bool(c))])
 	case Dyn:
