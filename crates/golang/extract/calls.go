@@ -292,11 +292,7 @@ func (d *Driver) callBack(s *State, target Target, found []callback, pos token.P
 	for i := len(found) - 1; i >= 0; i-- {
 		one := found[i]
 		if one.fn == nil || !exact || !one.method || one.fn.Signature.Params().Len() > 1 {
-			if one.receiver == nil && one.fn == nil {
-				d.assume(pos, "either", aboutUnreadCallback, name)
-			} else {
-				d.assume(pos, "either", aboutUnreadCallback, name)
-			}
+			d.assume(pos, "either", aboutUnreadCallback, name)
 			d.escape(s, Tup{append([]Value{one.receiver}, one.bind...)})
 			continue
 		}

@@ -235,7 +235,7 @@ func (d *Driver) arms(s *State, i *ssa.Select, clocks bool) bool {
 		if state.Dir == types.SendOnly {
 			v := d.value(s, state.Send)
 			if other.unknown || other.timer {
-				d.assume(pos, "over", aboutUnknownCase)
+				d.assume(pos, "either", aboutUnknownCase)
 				c := &Code{op: opTimeout, pos: pos}
 				c.next = d.fork(s, func(t *State) { t.top().regs[i] = tuple(t, index, KBool(false), nil, -1) })
 				arms = append(arms, c)
@@ -258,7 +258,7 @@ func (d *Driver) arms(s *State, i *ssa.Select, clocks bool) bool {
 		key := fmt.Sprintf("%s%p.%d", here(f), i, index)
 		if other.unknown || other.timer {
 			if other.unknown {
-				d.assume(pos, "over", aboutUnknownCase)
+				d.assume(pos, "either", aboutUnknownCase)
 			}
 			c := &Code{op: opTimeout, pos: pos}
 			c.next = d.fork(s, func(t *State) {

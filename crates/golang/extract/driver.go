@@ -502,7 +502,7 @@ func (d *Driver) unknown(s *State, context string, at any, typ types.Type) Value
 	return d.unknownFrom(s, context, at, typ, false)
 }
 
-// outside is a value that comes from outside the program and may be any of its type.
+// fromEnvironment is a value that comes from outside the program and may be any of its type.
 func (d *Driver) fromEnvironment(s *State, context string, at any, typ types.Type) Value {
 	return d.unknownFrom(s, context, at, typ, true)
 }

@@ -118,6 +118,13 @@ func (d *Driver) giveUp(s *State, outside bool) bool {
 		if !ok || s.frames[k-1].mode != "" {
 			continue
 		}
+		for _, frame := range s.frames[k:] {
+			for header, body := range d.loopsIn(frame.fn).body {
+				if body[frame.block] {
+					d.loops[header] = true
+				}
+			}
+		}
 		var touched []Value
 		for _, frame := range s.frames[k:] {
 			for _, param := range frame.fn.Params {

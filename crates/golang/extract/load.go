@@ -62,8 +62,12 @@ func (w *World) all(entries []*ssa.Function, place func(token.Pos) Position) []E
 		workers[i] = w.copy()
 	}
 	left := allSteps
-	for _, steps := range passes {
-		if steps*len(open) > left && steps > passes[0] {
+	for pass, steps := range passes {
+		if pass == 0 {
+			// Many entries have to share what there is from the start.
+			steps = min(steps, max(1500, 3*allSteps/(2*max(len(open), 1))))
+		}
+		if steps*len(open) > left && pass > 0 {
 			steps = left / max(len(open), 1)
 			if steps < passes[0] {
 				break

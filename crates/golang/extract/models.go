@@ -376,7 +376,7 @@ func (d *Driver) afterwards(s *State, after After, result Value) bool {
 		return d.ranged(s, after, result)
 	case "testend", "subtestend":
 		d.afterTest(s, after)
-	case "call":
+	case "call", "cancelcontext":
 		d.later(s, after.args[0], nil, after.pos)
 	}
 	return false

@@ -59,7 +59,7 @@ func (d *Driver) testingModels(m *modelled) (bool, bool) {
 			d.cleanup(m)
 			return true, false
 		case "Context":
-			m.finish(Model{"context", []Value{KNil{}}})
+			d.testContext(m)
 			return true, false
 		}
 		return false, false
@@ -68,7 +68,7 @@ func (d *Driver) testingModels(m *modelled) (bool, bool) {
 	case "testing/synctest.Wait":
 		m.finish(KNil{})
 	case "(*testing.T).Context":
-		m.finish(Model{"context", []Value{KNil{}}})
+		d.testContext(m)
 	case "(*testing.T).Run", "(*testing.B).Run", "testing/synctest.Test":
 		return true, d.subtest(m)
 	case "(*testing.T).Parallel":
@@ -82,24 +82,42 @@ func (d *Driver) testingModels(m *modelled) (bool, bool) {
 	return true, false
 }
 
+// testContext is a context that ends when the function of the test and its subtests have returned,
+// before the cleanups run.
+func (d *Driver) testContext(m *modelled) {
+	child, cancel := d.derive(m, KNil{}, false)
+	m.finish(child)
+	if !d.atEnd(m, After{"cancelcontext", []Value{cancel}, m.pos}) {
+		d.assume(m.pos, "either", aboutUnknownContext)
+	}
+}
+
 // cleanup registers a function that runs after the test and its subtests.
 func (d *Driver) cleanup(m *modelled) {
+	if !d.atEnd(m, After{"call", []Value{m.arg(1)}, m.pos}) {
+		d.assume(m.pos, "either", aboutUnknownDefer)
+	}
+}
+
+// atEnd adds what is done after the function of a test and its subtests have returned. It tells
+// whether the test is known.
+func (d *Driver) atEnd(m *modelled, one After) bool {
 	t, ok := m.arg(0).(Model)
 	index := 0
 	if ok && len(t.args) == testParts {
 		index = int(t.args[testFrame].(KInt))
 	}
-	if index < len(m.s.frames) {
-		f := m.s.own(index)
-		for i, after := range f.after {
-			if after.what == "testend" {
-				call := After{"call", []Value{m.arg(1)}, m.pos}
-				f.after = append(append(append([]After(nil), f.after[:i]...), call), f.after[i:]...)
-				return
-			}
+	if index >= len(m.s.frames) {
+		return false
+	}
+	f := m.s.own(index)
+	for i, after := range f.after {
+		if after.what == "testend" || after.what == "cancelcontext" && one.what == "call" {
+			f.after = append(append(append([]After(nil), f.after[:i]...), one), f.after[i:]...)
+			return true
 		}
 	}
-	d.assume(m.pos, "either", aboutUnknownDefer)
+	return false
 }
 
 // subtest runs a subtest: inside the call of Run, unless it may become parallel.

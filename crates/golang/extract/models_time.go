@@ -205,8 +205,12 @@ func (d *Driver) errgroupModels(m *modelled) (bool, bool) {
 	case "(*Group).SetLimit":
 		p, ok1 := m.arg(0).(Ptr)
 		n, ok2 := m.arg(1).(KInt)
-		if !ok1 || !ok2 || n <= 0 {
-			d.assume(m.pos, "over", aboutUnknownLimit)
+		if ok1 && ok2 && n < 0 {
+			d.store(m.s, Ptr{p.object, p.path + "/2"}, KNil{}, m.pos)
+			break
+		}
+		if !ok1 || !ok2 {
+			d.assume(m.pos, "either", aboutUnknownLimit)
 			break
 		}
 		slots := d.newChannel(m.s, "slots", "slots "+m.key(), int64(n), types.NewStruct(nil, nil), token.NoPos)
@@ -304,7 +308,7 @@ func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 		m.finish(Tup{[]Value{child, cancel}})
 	case "runtime.NumCPU", "runtime.GOMAXPROCS":
 		return d.processors(m)
-	case "log.Panic", "log.Panicf", "log.Panicln":
+	case "log.Panic", "log.Panicf", "log.Panicln", "(*log.Logger).Panic", "(*log.Logger).Panicf", "(*log.Logger).Panicln":
 		return true, d.panics(m.s, d.unknown(m.s, here(m.s.top()), m.site, nil), m.pos)
 	case "math/rand.Intn", "math/rand.Int31n", "math/rand.Int63n", "math/rand/v2.IntN", "math/rand/v2.Int64N", "math/rand/v2.Int32N", "math/rand/v2.N",
 		"(*math/rand.Rand).Intn", "(*math/rand/v2.Rand).IntN":

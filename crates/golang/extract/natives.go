@@ -26,7 +26,7 @@ var natives = map[string]any{
 	"strings.Index": strings.Index, "strings.IndexAny": strings.IndexAny, "strings.IndexByte": strings.IndexByte, "strings.IndexRune": strings.IndexRune,
 	"strings.Join": strings.Join, "strings.LastIndex": strings.LastIndex, "strings.LastIndexByte": strings.LastIndexByte, "strings.LastIndexAny": strings.LastIndexAny, "strings.Repeat": strings.Repeat,
 	"strings.Replace": strings.Replace, "strings.ReplaceAll": strings.ReplaceAll, "strings.Split": strings.Split,
-	"strings.SplitAfter": strings.SplitAfter, "strings.SplitAfterN": strings.SplitAfterN, "strings.SplitN": strings.SplitN, "strings.Title": strings.ToTitle,
+	"strings.SplitAfter": strings.SplitAfter, "strings.SplitAfterN": strings.SplitAfterN, "strings.SplitN": strings.SplitN,
 	"strings.ToLower": strings.ToLower, "strings.ToTitle": strings.ToTitle, "strings.ToUpper": strings.ToUpper, "strings.ToValidUTF8": strings.ToValidUTF8,
 	"strings.Trim": strings.Trim, "strings.TrimLeft": strings.TrimLeft, "strings.TrimPrefix": strings.TrimPrefix, "strings.TrimRight": strings.TrimRight,
 	"strings.TrimSpace": strings.TrimSpace, "strings.TrimSuffix": strings.TrimSuffix, "strings.Cut": strings.Cut, "strings.CutPrefix": strings.CutPrefix, "strings.CutSuffix": strings.CutSuffix,
@@ -38,7 +38,7 @@ var natives = map[string]any{
 	"unicode.IsLower": unicode.IsLower, "unicode.IsPunct": unicode.IsPunct, "unicode.IsNumber": unicode.IsNumber, "unicode.IsControl": unicode.IsControl, "unicode.IsGraphic": unicode.IsGraphic, "unicode.IsPrint": unicode.IsPrint, "unicode.IsSymbol": unicode.IsSymbol, "unicode.IsTitle": unicode.IsTitle,
 	"unicode.ToUpper": unicode.ToUpper, "unicode.ToLower": unicode.ToLower, "unicode.ToTitle": unicode.ToTitle,
 	"unicode/utf8.RuneCountInString": utf8.RuneCountInString, "unicode/utf8.RuneCount": utf8.RuneCount, "unicode/utf8.RuneLen": utf8.RuneLen, "unicode/utf8.ValidString": utf8.ValidString,
-	"unicode/utf8.Valid": utf8.Valid, "unicode/utf8.ValidRune": utf8.ValidRune, "unicode/utf8.DecodeRuneInString": utf8.DecodeRuneInString, "unicode/utf8.DecodeLastRuneInString": utf8.DecodeLastRuneInString, "unicode/utf8.DecodeRune": utf8.DecodeRune, "unicode/utf8.AppendRune": utf8.AppendRune, "unicode/utf8.EncodeRune": nil,
+	"unicode/utf8.Valid": utf8.Valid, "unicode/utf8.ValidRune": utf8.ValidRune, "unicode/utf8.DecodeRuneInString": utf8.DecodeRuneInString, "unicode/utf8.DecodeLastRuneInString": utf8.DecodeLastRuneInString, "unicode/utf8.DecodeRune": utf8.DecodeRune, "unicode/utf8.AppendRune": utf8.AppendRune,
 	"math.Abs": math.Abs, "math.Ceil": math.Ceil, "math.Floor": math.Floor, "math.Max": math.Max, "math.Min": math.Min, "math.Mod": math.Mod,
 	"math.Pow": math.Pow, "math.Round": math.Round, "math.Sqrt": math.Sqrt, "math.Trunc": math.Trunc, "math.Log": math.Log, "math.Log2": math.Log2, "math.Log10": math.Log10, "math.Exp": math.Exp,
 	"math.IsNaN": math.IsNaN, "math.IsInf": math.IsInf, "math.Inf": math.Inf, "math.NaN": math.NaN, "math.Hypot": math.Hypot, "math.Cbrt": math.Cbrt, "math.Float64bits": math.Float64bits, "math.Float32bits": math.Float32bits, "math.Signbit": math.Signbit,
@@ -50,8 +50,6 @@ var natives = map[string]any{
 	"path.Base": path.Base, "path.Clean": path.Clean, "path.Dir": path.Dir, "path.Ext": path.Ext, "path.Join": path.Join, "path.IsAbs": path.IsAbs,
 	"path/filepath.Base": filepath.Base, "path/filepath.Clean": filepath.Clean, "path/filepath.Dir": filepath.Dir, "path/filepath.Ext": filepath.Ext, "path/filepath.Join": filepath.Join,
 }
-
-func init() { delete(natives, "unicode/utf8.EncodeRune"); delete(natives, "strings.Title") }
 
 // callNative calls a function of the standard library with known arguments.
 func (d *Driver) callNative(s *State, site ssa.Instruction, target Target) (Value, bool) {

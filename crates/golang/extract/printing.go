@@ -51,7 +51,7 @@ func (d *Driver) printedBack(s *State, target Target) ([]callback, bool) {
 	var verbs []string
 	if format >= 0 {
 		written, ok := target.args[format].(KStr)
-		if !ok {
+		if !ok || strings.Contains(string(written), "%[") || strings.Contains(string(written), "*") {
 			return nil, false
 		}
 		verbs = verbsOf(string(written))
