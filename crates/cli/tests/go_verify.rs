@@ -308,7 +308,7 @@ fn what_the_model_leaves_out_may_help() {
     let live = &document["entries"][0]["properties"]["live"];
     assert_eq!(live["holds"], Value::Null, "{live}");
     let why = live["why"].as_str().unwrap_or_default();
-    assert!(clean && why.contains("waits to receive") && why.contains("left out"), "{live}");
+    assert!(clean && why.contains("waits to receive") && why.contains("is not read"), "{live}");
 }
 
 /// A module whose `main` takes a lock twice, in a method that is also an entry.
