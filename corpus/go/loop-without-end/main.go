@@ -2,6 +2,7 @@
 // that the send is never reached.
 //
 // verdict: terminates
+// model: deadlock
 // live: null
 package main
 

@@ -1,6 +1,7 @@
 //! The extraction against programs whose behaviour is known: a corpus written by hand, and
 //! generated programs that went out as Go and come back.
 
+mod assumptions;
 mod corpus;
 #[path = "../support/published.rs"]
 mod files;

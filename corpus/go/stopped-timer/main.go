@@ -1,0 +1,13 @@
+// A timer that was stopped before it fired delivers nothing.
+//
+// verdict: deadlock
+package main
+
+import "time"
+
+func main() {
+	timer := time.NewTimer(time.Hour)
+	if timer.Stop() {
+		<-timer.C
+	}
+}
