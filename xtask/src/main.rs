@@ -19,9 +19,10 @@ mod suites;
 mod tidy;
 mod workspace;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use step::{Class, Step};
+use step::{Class, Outcome, Step};
 use workspace::Workspace;
 
 /// Exit code of a wrong command line; 1 is a step that failed.
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         "book" => run(suites::BOOK, names),
         "first-hours" => run(first_hours::PAGES, names),
         "go-differential" => go_differential(names),
+        "go-cases" => go_cases(names),
         "help" | "-h" | "--help" => {
             println!("{}", help());
             ExitCode::SUCCESS
@@ -62,10 +64,7 @@ fn run(table: &[Step], names: &[String]) -> ExitCode {
     });
     let (workspace, steps) = match prepared {
         Ok(prepared) => prepared,
-        Err(message) => {
-            eprintln!("xtask: {message}");
-            return ExitCode::from(USAGE);
-        }
+        Err(message) => return usage(&message),
     };
     let ci = std::env::var("CI").is_ok_and(|value| value == "true");
     let summary = step::run(&steps, &workspace, ci);
@@ -75,16 +74,44 @@ fn run(table: &[Step], names: &[String]) -> ExitCode {
 
 /// Compares the verifier with real Go; the arguments are those of the fuzzer.
 fn go_differential(arguments: &[String]) -> ExitCode {
+    match Workspace::find() {
+        Ok(workspace) => exit_code(suites::go_differential(&workspace, arguments)),
+        Err(message) => usage(&message),
+    }
+}
+
+/// Where the Go programs with known truth are, seen from the root of the checkout.
+const CASES: &str = "../shared/cases";
+
+/// Runs the Go programs with known truth, in the folder named or in the usual one.
+fn go_cases(arguments: &[String]) -> ExitCode {
     let workspace = match Workspace::find() {
         Ok(workspace) => workspace,
-        Err(message) => {
-            eprintln!("xtask: {message}");
-            return ExitCode::from(USAGE);
-        }
+        Err(message) => return usage(&message),
     };
-    match suites::go_differential(&workspace, arguments) {
-        step::Outcome::Passed => ExitCode::SUCCESS,
-        step::Outcome::Failed(message) | step::Outcome::Skipped(message) => {
+    let folder = match arguments {
+        [] => workspace.root().join(CASES),
+        [folder] => PathBuf::from(folder),
+        _ => return usage("`go-cases` takes one folder at most"),
+    };
+    match folder.canonicalize() {
+        Ok(folder) if folder.is_dir() => exit_code(suites::go_cases(&workspace, &folder)),
+        _ => usage(&format!(
+            "there is no folder {}; name one that holds `go-verify` and `go-semantics.py`",
+            folder.display()
+        )),
+    }
+}
+
+fn usage(message: &str) -> ExitCode {
+    eprintln!("xtask: {message}");
+    ExitCode::from(USAGE)
+}
+
+fn exit_code(outcome: Outcome) -> ExitCode {
+    match outcome {
+        Outcome::Passed => ExitCode::SUCCESS,
+        Outcome::Failed(message) | Outcome::Skipped(message) => {
             eprintln!("xtask: {message}");
             ExitCode::FAILURE
         }
@@ -105,6 +132,9 @@ fn help() -> String {
          docs/first-hour followed literally; STRAIT_BIN names a binary to use: {}\n\
          go-differential [ARGUMENT...]\n        \
          random Go programs, run by go and judged by `strait go verify`; 20,000 by default\n\
+         go-cases [DIR]\n        \
+         Go programs with known truth, judged by `strait go verify`; DIR is ../shared/cases by\n        \
+         default\n\
          chaos   a campaign through a queue: 200 kills of workers, 5 of the server\n\
          package every crate as it would be published, built from its package\n\
          msrv    a build with the oldest compiler that is promised\n\n\

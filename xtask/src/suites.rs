@@ -1,5 +1,7 @@
 //! What each command runs, in order. A new suite is one more line in its table.
 
+use std::path::Path;
+
 use crate::step::{Class, Outcome, Step};
 use crate::workspace::Workspace;
 use crate::{book, reference, tidy};
@@ -81,15 +83,9 @@ const DIFFERENTIAL_SIZE: &str = "20000";
 /// Builds the verifier in release, or takes the one that `STRAIT_BIN` names, and runs the
 /// differential fuzzer of the extraction with these arguments.
 pub fn go_differential(workspace: &Workspace, arguments: &[String]) -> Outcome {
-    let strait = match std::env::var("STRAIT_BIN") {
-        Ok(named) => named,
-        Err(_) => {
-            let built = workspace.cargo(&["build", "--release", "--package", "strait-cli"]);
-            if built != Outcome::Passed {
-                return built;
-            }
-            workspace.target().join("release/strait").display().to_string()
-        }
+    let strait = match release_binary(workspace) {
+        Ok(strait) => strait,
+        Err(outcome) => return outcome,
     };
     let mut all = vec!["run", "--release", "--package", "strait-extractfuzz", "--"];
     all.extend(["--strait", &strait, "--keep-going"]);
@@ -98,6 +94,30 @@ pub fn go_differential(workspace: &Workspace, arguments: &[String]) -> Outcome {
     }
     all.extend(arguments.iter().map(String::as_str).filter(|one| *one != "--keep-going"));
     workspace.cargo(&all)
+}
+
+/// Builds the verifier in release, or takes the one that `STRAIT_BIN` names, and runs the Go
+/// programs with known truth in this folder.
+pub fn go_cases(workspace: &Workspace, folder: &Path) -> Outcome {
+    let strait = match release_binary(workspace) {
+        Ok(strait) => strait,
+        Err(outcome) => return outcome,
+    };
+    let folder = folder.display().to_string();
+    let program = ["--package", "strait-extractfuzz", "--bin", "strait-go-cases", "--"];
+    let arguments = ["--strait", strait.as_str(), folder.as_str()];
+    workspace.cargo(&[&["run", "--release"], program.as_slice(), &arguments].concat())
+}
+
+/// The path of `strait`, built in release unless `STRAIT_BIN` names one.
+fn release_binary(workspace: &Workspace) -> Result<String, Outcome> {
+    if let Ok(named) = std::env::var("STRAIT_BIN") {
+        return Ok(named);
+    }
+    match workspace.cargo(&["build", "--release", "--package", "strait-cli"]) {
+        Outcome::Passed => Ok(workspace.target().join("release/strait").display().to_string()),
+        outcome => Err(outcome),
+    }
 }
 
 fn package(workspace: &Workspace) -> Outcome {

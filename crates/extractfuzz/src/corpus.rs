@@ -1,6 +1,7 @@
 //! The programs that are kept: files in `corpus/go-differential`, each a Go test package whose
 //! header states the truth.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ use crate::judge::{Judged, Question};
 use crate::print::{condition, tests_file};
 use crate::tools::Tools;
 use crate::tree::Program;
-use crate::verifier::{Verdict, entries};
+use crate::verifier::{Answer, LIMITS, Verdict, entries};
 
 /// How the names of the files end.
 const ENDING: &str = ".go.txt";
@@ -26,14 +27,37 @@ pub struct CorpusFile {
     pub text: String,
 }
 
-/// The beginning of a header line that marks a program about which the verifier is still wrong.
-const OPEN: &str = "// Open: ";
+/// The beginning of a header line that marks a program which the verifier may leave unknown.
+const UNKNOWN: &str = "// Unknown: ";
+
+/// What the verifier must say about a file of the corpus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// A violation of every test that blocks, and a proof of every other test.
+    Exact,
+    /// No wrong proof and no false alarm; unknown is allowed.
+    NotWrong,
+}
 
 impl CorpusFile {
-    /// Whether the verifier is known to be wrong about it.
-    pub fn is_open(&self) -> bool {
-        self.text.lines().any(|line| line.starts_with(OPEN))
+    /// What its header asks for.
+    pub fn expected(&self) -> Expected {
+        match self.text.lines().any(|line| line.starts_with(UNKNOWN)) {
+            true => Expected::NotWrong,
+            false => Expected::Exact,
+        }
     }
+}
+
+/// What the verifier says about a file of the corpus.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CorpusAnswer {
+    /// The name of the file without its ending.
+    pub name: String,
+    /// A line for each test with a wrong proof or a false alarm.
+    pub wrong: Vec<String>,
+    /// A line for each test that is unknown.
+    pub unknown: Vec<String>,
 }
 
 /// The files of the corpus, by name.
@@ -53,13 +77,10 @@ pub fn read_corpus(folder: &Path) -> Result<Vec<CorpusFile>, Error> {
 
 /// The text of a corpus file for a judged program.
 pub fn corpus_text(judged: &Judged) -> String {
-    let Judged { program, observation, questions, category, .. } = judged;
+    let Judged { program, observation, questions, .. } = judged;
     let questions: Vec<Question> = questions.iter().map(|(one, _)| one.clone()).collect();
-    let header = format!(
-        "// {}\n// Gadgets: {}.\n{OPEN}the verifier is still wrong about this program ({category}).\n",
-        truth(program, observation),
-        program.gadgets.join(" ")
-    );
+    let header =
+        format!("// {}\n// Gadgets: {}.\n", truth(program, observation), program.gadgets.join(" "));
     let tests = tests_file(program, "differential", "", &questions);
     format!("{header}{tests}\nfunc block() {{ <-make(chan int) }}\n")
 }
@@ -87,11 +108,8 @@ fn truth(program: &Program, observation: &Observation) -> String {
     )
 }
 
-/// Checks files against the verifier: a line for each statement that is wrong.
-pub fn check_corpus(tools: &Tools, files: &[CorpusFile]) -> Result<Vec<String>, Error> {
-    if files.is_empty() {
-        return Ok(Vec::new());
-    }
+/// Asks the verifier about these files.
+pub fn check_corpus(tools: &Tools, files: &[CorpusFile]) -> Result<Vec<CorpusAnswer>, Error> {
     let scratch = Scratch::new("extractfuzz").map_err(Error::file(std::env::temp_dir()))?;
     write(&scratch.path().join("go.mod"), GO_MOD)?;
     for file in files {
@@ -100,21 +118,32 @@ pub fn check_corpus(tools: &Tools, files: &[CorpusFile]) -> Result<Vec<String>, 
         write(&folder.join("program_test.go"), &file.text)?;
         write(&folder.join("package.go"), "package differential\n")?;
     }
-    let answers = entries(tools, scratch.path(), "./...")?;
-    let mut wrong = Vec::new();
-    for (entry, answer) in &answers {
-        let must_block = entry.contains(".TestOccurs") || entry.contains(".TestBlocks");
-        if must_block && answer.verdict == Verdict::Yes {
-            wrong.push(format!("{entry}: wrong proof"));
-        }
-        if !must_block && answer.verdict == Verdict::No && !answer.may_do_more {
-            wrong.push(format!("{entry}: false alarm: {}", answer.why));
+    let answers = entries(tools, scratch.path(), "./...", &LIMITS)?;
+    Ok(files.iter().map(|file| compare(file, &answers)).collect())
+}
+
+/// Compares the answers about one file with what the names of its tests say.
+fn compare(file: &CorpusFile, answers: &HashMap<String, Answer>) -> CorpusAnswer {
+    let tests = file.text.lines().filter_map(|line| line.strip_prefix("func Test"));
+    let mut compared =
+        CorpusAnswer { name: file.name.clone(), wrong: Vec::new(), unknown: Vec::new() };
+    for test in tests.filter_map(|rest| rest.split('(').next()) {
+        let name = format!("{}.Test{test}", file.name);
+        let Some(answer) = answers.get(&format!("fuzz/{name}")) else {
+            compared.unknown.push(format!("{name}: the verifier found no such entry"));
+            continue;
+        };
+        let must_block = test.starts_with("Occurs") || test.starts_with("Blocks");
+        match (must_block, answer.verdict) {
+            (true, Verdict::No) | (false, Verdict::Yes) => {}
+            (_, Verdict::Unknown) => {
+                compared.unknown.push(format!("{name}: unknown: {}", answer.why));
+            }
+            (true, Verdict::Yes) => compared.wrong.push(format!("{name}: wrong proof")),
+            (false, Verdict::No) => {
+                compared.wrong.push(format!("{name}: false alarm: {}", answer.why));
+            }
         }
     }
-    wrong.extend(files.iter().filter_map(|file| {
-        let found = answers.keys().any(|entry| entry.contains(&format!("/{}.", file.name)));
-        (!found).then(|| format!("{}: the verifier found no entry", file.name))
-    }));
-    wrong.sort();
-    Ok(wrong)
+    compared
 }

@@ -39,6 +39,22 @@ pub enum Error {
         /// The end of what it wrote to stderr.
         stderr: String,
     },
+    /// A program that writes cases failed.
+    #[error("`{script}` ended with {end}: {stderr}")]
+    Script {
+        /// The program.
+        script: String,
+        /// How it ended.
+        end: String,
+        /// The end of what it wrote to stderr.
+        stderr: String,
+    },
+    /// A case does not say whether it has a bug.
+    #[error(
+        "{0} has no known truth; let its name end in `_ok` or `_bug`, or write a comment \
+         `// truth: …` above the function"
+    )]
+    NoTruth(String),
     /// No family has this name.
     #[error("there is no family `{0}`; the families are {1}")]
     NoFamily(String, String),

@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 mod campaign;
+mod cases;
+mod cases_summary;
 mod corpus;
 mod error;
 mod expand;
@@ -21,7 +23,9 @@ mod tree;
 mod verifier;
 
 pub use campaign::{Campaign, Finished, check_programs};
-pub use corpus::{CorpusFile, check_corpus, corpus_text, read_corpus};
+pub use cases::{Case, CaseResult, JudgedCase, Truth, check_cases};
+pub use cases_summary::CasesSummary;
+pub use corpus::{CorpusAnswer, CorpusFile, Expected, check_corpus, corpus_text, read_corpus};
 pub use error::Error;
 pub use family::Family;
 pub use generate::{Options, program};

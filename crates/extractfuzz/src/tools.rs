@@ -60,6 +60,12 @@ impl Tools {
         self.start(spec, directory, Duration::from_secs(1200))
     }
 
+    /// Runs a Python program in a folder.
+    pub fn python(&self, directory: &Path, script: &Path) -> Result<Finished, Error> {
+        let spec = Spec::new("python3").arguments([script]);
+        self.start(spec, directory, Duration::from_secs(60))
+    }
+
     fn start(&self, spec: Spec, directory: &Path, wall: Duration) -> Result<Finished, Error> {
         Ok(run(&self.launcher, &spec.directory(directory).wall(wall).keep(KEEP))?)
     }

@@ -21,6 +21,9 @@ const BLOCK: &str = "package verify\n\nfunc block() { <-make(chan int) }\n";
 const PROPERTIES: [&str; 6] =
     ["no-deadlock", "live", "no-leak", "channel-safe", "mutex-safe", "waitgroup-safe"];
 
+/// Limits that are enough for the small programs of the fuzzer and the corpus.
+pub const LIMITS: [&str; 4] = ["--time", "10s", "--states", "300000"];
+
 /// What the verifier says about an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -96,7 +99,7 @@ pub fn ask(
         let file = folder.join(format!("p{slot}_test.go"));
         write(&file, &verify_file(program, *slot, questions))?;
     }
-    let answers = match entries(tools, module, "./verify") {
+    let answers = match entries(tools, module, "./verify", &LIMITS) {
         Ok(answers) => answers,
         // A single program that the verifier cannot read is unknown.
         Err(Error::Verifier { end, stderr }) if programs.len() == 1 => {
@@ -112,7 +115,7 @@ pub fn ask(
         Err(error) => return Err(error),
     };
     let answer = |slot: usize, question: &Question| {
-        let name = test_name(question, &format!("p{slot}"));
+        let name = format!("fuzz/{FOLDER}.{}", test_name(question, &format!("p{slot}")));
         answers.get(&name).cloned().unwrap_or_else(|| Answer::unknown("the entry is missing"))
     };
     let each = programs.iter().map(|(slot, _, questions)| {
@@ -121,22 +124,19 @@ pub fn ask(
     Ok(each.collect())
 }
 
-/// The answers for all entries of these packages, by the path of the entry without its package.
+/// The answers for all entries of these packages, by the path of the entry.
 pub fn entries(
     tools: &Tools,
     module: &Path,
     packages: &str,
+    limits: &[&str],
 ) -> Result<HashMap<String, Answer>, Error> {
-    let arguments = ["go", "verify", "--json", "--time", "10s", "--states", "300000", packages];
+    let arguments = [&["go", "verify", "--json"], limits, &[packages]].concat();
     let finished = tools.verifier(module, &arguments)?;
     let document: Document = serde_json::from_str(&finished.stdout.text()).map_err(|_| {
         Error::Verifier { end: finished.end.to_string(), stderr: finished.stderr.last_lines(3) }
     })?;
-    let name = |entry: &Entry| match packages {
-        "./verify" => entry.entry.rsplit('.').next().unwrap_or_default().to_owned(),
-        _ => entry.entry.clone(),
-    };
-    Ok(document.entries.iter().map(|entry| (name(entry), judge(entry))).collect())
+    Ok(document.entries.iter().map(|entry| (entry.entry.clone(), judge(entry))).collect())
 }
 
 fn judge(entry: &Entry) -> Answer {
@@ -149,6 +149,9 @@ fn judge(entry: &Entry) -> Answer {
     }
     match properties().find(|property| property.holds.is_none()) {
         Some(unknown) => answer(Verdict::Unknown, &unknown.why),
+        None if properties().count() < PROPERTIES.len() => {
+            answer(Verdict::Unknown, "the verifier did not answer for every property")
+        }
         None => answer(Verdict::Yes, ""),
     }
 }
