@@ -17,6 +17,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("go.mod", include_str!("../../extract/go.mod")),
     ("go.sum", include_str!("../../extract/go.sum")),
     ("about.go", include_str!("../../extract/about.go")),
+    ("about.go", include_str!("../../extract/about.go")),
     ("arith.go", include_str!("../../extract/arith.go")),
     ("callgraph.go", include_str!("../../extract/callgraph.go")),
     ("calls.go", include_str!("../../extract/calls.go")),
