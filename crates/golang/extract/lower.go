@@ -44,6 +44,7 @@ type writer struct {
 	daemon bool // is what is being written done by a daemon?
 	// of what is being written: see Position
 	imprecise, recovered bool
+	start                token.Pos // of the entry
 }
 
 // names are what variables are called in the function being written.
@@ -79,6 +80,7 @@ func lower(d *Driver, start *Node, e *Entry, place func(token.Pos) Position) {
 		}
 	}
 	w.used = map[string]bool{}
+	w.start = start.pos
 	w.line(start.pos, "main {")
 	w.indent++
 	if calledAgain(start) {
@@ -231,7 +233,12 @@ func (w *writer) code(c *Code, env names, depth int) {
 			w.line(0, "}")
 			return
 		case opChoose:
-			w.line(c.pos, "choose {")
+			pos := c.pos
+			if pos == token.NoPos && c.lossy {
+				// That it is one because data is not followed must not be lost.
+				pos = w.start
+			}
+			w.line(pos, "choose {")
 			for i, arm := range c.arms {
 				if i > 0 {
 					w.line(0, "} or {")
