@@ -369,38 +369,38 @@ func compose2(first, second map[string]*Expr) map[string]*Expr {
 	return out
 }
 
-// normalise gives computed numbers a name of the place, so that rounds of a loop which compute other
-// numbers in the same way are in the same state.
+// normalise gives every number that the program computes a name of the place, so that rounds of a
+// loop which compute other numbers in the same way are in the same state. All of them get one: the
+// names mean something else from here on.
 func (d *Driver) normalise(s *State, place string) map[string]*Expr {
 	if !d.limits.scalars {
 		return nil
 	}
 	subst := map[string]*Expr{}
-	owned := false
+	for i := range s.frames {
+		s.own(i)
+	}
 	d.roots(s, func(label string, v Value) Value {
-		dyn, ok := v.(Dyn)
-		if !ok || dyn.expr.op == "var" {
-			return nil
+		if now, changed := d.namedInside(v, place, "r"+label, subst); changed {
+			return now
 		}
-		if !owned {
-			for i := range s.frames {
-				s.own(i)
-			}
-			owned = true
-		}
-		return d.named(dyn, place, "r"+label, subst)
+		return nil
 	})
 	d.steps += len(s.heap) / 8
 	for _, name := range sortedKeys(s.heap) {
 		o := s.heap[name]
-		if o.kind != "memory" || o.value == nil || !o.remember().computed {
+		if o.kind != "memory" && o.kind != "map" || !o.remember().computed {
 			continue
 		}
-		if now, changed := d.namedInside(o.value, place, "o"+name, subst); changed {
-			copied := *o
-			copied.value = now
-			s.heap[name] = &copied
+		copied := *o
+		copied.value, _ = d.namedInside(o.value, place, "o"+name, subst)
+		if len(o.entries) > 0 {
+			copied.entries = map[string]Value{}
+			for key, v := range o.entries {
+				copied.entries[key], _ = d.namedInside(v, place, "o"+name+"["+key+"]", subst)
+			}
 		}
+		s.heap[name] = &copied
 	}
 	if len(subst) == 0 {
 		return nil
@@ -408,22 +408,17 @@ func (d *Driver) normalise(s *State, place string) map[string]*Expr {
 	return subst
 }
 
+// namedInside names the numbers in a value.
 func (d *Driver) namedInside(v Value, place, label string, subst map[string]*Expr) (Value, bool) {
 	if dyn, ok := v.(Dyn); ok {
-		if dyn.expr.op == "var" {
-			return v, false
-		}
 		return d.named(dyn, place, label, subst), true
 	}
-	agg, ok := v.(Agg)
-	if !ok {
-		return v, false
-	}
 	var out []Value
-	for i, e := range agg.elems {
+	inner := children(v)
+	for i, e := range inner {
 		if now, changed := d.namedInside(e, place, fmt.Sprintf("%s.%d", label, i), subst); changed {
 			if out == nil {
-				out = append([]Value(nil), agg.elems...)
+				out = append([]Value(nil), inner...)
 			}
 			out[i] = now
 		}
@@ -431,7 +426,7 @@ func (d *Driver) namedInside(v Value, place, label string, subst map[string]*Exp
 	if out == nil {
 		return v, false
 	}
-	return Agg{out}, true
+	return rebuild(v, out), true
 }
 
 // named is a variable of the program for a computed number.

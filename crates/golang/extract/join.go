@@ -72,7 +72,13 @@ func (d *Driver) join(old, now *State, place string) (*State, map[string]*Expr) 
 }
 
 func (j *joining) value(a, b Value, label string, depth int) Value {
-	if equal(a, b) {
+	if _, computed := b.(Dyn); computed {
+		// Even if it is written in the same way: the names mean something else from here on.
+		if v, ok := j.scalar(a, b, label); ok {
+			return v
+		}
+	}
+	if equal(a, b) && !strings.Contains(text(b), "dyn") {
 		return b
 	}
 	if depth > 8 {
@@ -80,6 +86,9 @@ func (j *joining) value(a, b Value, label string, depth int) Value {
 	}
 	if v, ok := j.scalar(a, b, label); ok {
 		return v
+	}
+	if equal(a, b) && len(children(b)) == 0 {
+		return b
 	}
 	switch y := b.(type) {
 	case Ref:

@@ -488,6 +488,12 @@ func retired(v Value, id, old string) (Value, bool) {
 		}
 		return v, false
 	}
+	if t, ok := v.(Tagged); ok {
+		if strings.Contains(t.String(), id) {
+			return Sym{old}, true
+		}
+		return v, false
+	}
 	if out, changed := replaceAll(children(v), func(v Value) (Value, bool) { return retired(v, id, old) }); changed {
 		return rebuild(v, out), true
 	}

@@ -322,5 +322,23 @@ func (t Tagged) uses(name string) bool {
 	for _, condition := range t.conditions {
 		condition.each(func(n string) { used = used || n == name })
 	}
+	for _, row := range t.values {
+		used = used || computesFrom(row.value, name)
+	}
 	return used
+}
+
+// computesFrom tells whether a number in a value depends on a variable of the program.
+func computesFrom(v Value, name string) bool {
+	if dyn, ok := v.(Dyn); ok {
+		used := false
+		dyn.expr.each(func(n string) { used = used || n == name })
+		return used
+	}
+	for _, child := range children(v) {
+		if computesFrom(child, name) {
+			return true
+		}
+	}
+	return false
 }
