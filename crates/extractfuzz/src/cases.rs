@@ -11,7 +11,7 @@ use strait_toolchain::Scratch;
 use crate::error::Error;
 use crate::go::write;
 use crate::tools::Tools;
-use crate::verifier::{Answer, Verdict, entries};
+use crate::verifier::{Answer, Verdict, WALL, entries};
 
 /// The Go module with hand-written cases.
 const MODULE: &str = "go-verify";
@@ -132,7 +132,7 @@ fn write_semantics(tools: &Tools, script: &Path, module: &Path) -> Result<(), Er
 fn check_module(tools: &Tools, module: &Path) -> Result<Vec<JudgedCase>, Error> {
     let mut cases = Vec::new();
     find_cases(module, "", &mut cases)?;
-    let answers = entries(tools, module, "./...", &[])?;
+    let answers = entries(tools, module, "./...", &[], WALL)?;
     Ok(cases.into_iter().map(|case| judge(case, &answers)).collect())
 }
 

@@ -13,7 +13,7 @@ use crate::judge::{Judged, Question};
 use crate::print::{condition, tests_file};
 use crate::tools::Tools;
 use crate::tree::Program;
-use crate::verifier::{Answer, LIMITS, Verdict, entries};
+use crate::verifier::{Answer, LIMITS, Verdict, WALL, entries};
 
 /// How the names of the files end.
 const ENDING: &str = ".go.txt";
@@ -118,7 +118,7 @@ pub fn check_corpus(tools: &Tools, files: &[CorpusFile]) -> Result<Vec<CorpusAns
         write(&folder.join("program_test.go"), &file.text)?;
         write(&folder.join("package.go"), "package differential\n")?;
     }
-    let answers = entries(tools, scratch.path(), "./...", &LIMITS)?;
+    let answers = entries(tools, scratch.path(), "./...", &LIMITS, WALL)?;
     Ok(files.iter().map(|file| compare(file, &answers)).collect())
 }
 

@@ -2,6 +2,8 @@
 
 use strait_generate::{Purpose, Stream};
 
+use crate::cases::{CaseResult, Truth, compare, functions};
+use crate::error::Error;
 use crate::expand::Draft;
 use crate::expression::Variable;
 use crate::go::Observation;
@@ -113,5 +115,41 @@ fn answers_are_compared_with_the_truth() {
         let asked = vec![(question.clone(), answer)];
         let judged = judge(empty(schedule), Observation::default(), asked);
         assert_eq!(judged.category, expected, "{question:?} {verdict:?}");
+    }
+}
+
+#[test]
+fn cases_state_their_truth() {
+    let text = "// truth: fine: they meet\nfunc TestMeet(t *testing.T) {}\n\n\
+                // A comment.\n// truth: deadlock\nfunc TestWait(t *testing.T) {}\n\
+                func Test_copy_ok(t *testing.T) {}\nfunc Test_copy_bug(t *testing.T) {}\n\
+                func helper() {}\n";
+    let cases = functions(text, "folder").expect("every test states its truth");
+    let stated: Vec<_> = cases.iter().map(|case| (case.name.as_str(), case.truth)).collect();
+    assert_eq!(
+        stated,
+        [
+            ("folder.TestMeet", Truth::Fine),
+            ("folder.TestWait", Truth::Bug),
+            ("folder.Test_copy_ok", Truth::Fine),
+            ("folder.Test_copy_bug", Truth::Bug),
+        ]
+    );
+    let missing = functions("func TestAny(t *testing.T) {}\n", "folder");
+    assert!(matches!(missing, Err(Error::NoTruth(name)) if name == "folder.TestAny"));
+}
+
+#[test]
+fn a_case_is_right_wrong_or_unknown() {
+    let table = [
+        (Truth::Fine, Verdict::Yes, CaseResult::Right),
+        (Truth::Fine, Verdict::No, CaseResult::FalseAlarm),
+        (Truth::Fine, Verdict::Unknown, CaseResult::Unknown),
+        (Truth::Bug, Verdict::Yes, CaseResult::WrongProof),
+        (Truth::Bug, Verdict::No, CaseResult::Right),
+        (Truth::Bug, Verdict::Unknown, CaseResult::Unknown),
+    ];
+    for (truth, verdict, result) in table {
+        assert_eq!(compare(truth, verdict), result, "{truth:?} {verdict:?}");
     }
 }

@@ -54,10 +54,15 @@ impl Tools {
         self.start(spec, directory, Duration::from_secs(300))
     }
 
-    /// Runs the verifier in a folder.
-    pub fn verifier(&self, directory: &Path, arguments: &[&str]) -> Result<Finished, Error> {
+    /// Runs the verifier in a folder, and ends it after some time.
+    pub fn verifier(
+        &self,
+        directory: &Path,
+        arguments: &[&str],
+        wall: Duration,
+    ) -> Result<Finished, Error> {
         let spec = Spec::new(&self.strait).arguments(arguments);
-        self.start(spec, directory, Duration::from_secs(1200))
+        self.start(spec, directory, wall)
     }
 
     /// Runs a Python program in a folder.

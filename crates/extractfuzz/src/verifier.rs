@@ -1,9 +1,10 @@
 //! Asks the verifier: questions come in, its answers go out. One start serves a whole batch; when
-//! that fails, the batch is divided to find the program that the verifier cannot read.
+//! that fails or takes too long, the batch is divided to find the program that is the cause.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use serde::Deserialize;
 
@@ -23,6 +24,8 @@ const PROPERTIES: [&str; 6] =
 
 /// Limits that are enough for the small programs of the fuzzer and the corpus.
 pub const LIMITS: [&str; 4] = ["--time", "10s", "--states", "300000"];
+/// The time for a folder of programs that the verifier is known to read.
+pub const WALL: Duration = Duration::from_secs(600);
 
 /// What the verifier says about an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +102,8 @@ pub fn ask(
         let file = folder.join(format!("p{slot}_test.go"));
         write(&file, &verify_file(program, *slot, questions))?;
     }
-    let answers = match entries(tools, module, "./verify", &LIMITS) {
+    let wall = Duration::from_secs(20 + programs.len() as u64);
+    let answers = match entries(tools, module, "./verify", &LIMITS, wall) {
         Ok(answers) => answers,
         // A single program that the verifier cannot read is unknown.
         Err(Error::Verifier { end, stderr }) if programs.len() == 1 => {
@@ -130,9 +134,10 @@ pub fn entries(
     module: &Path,
     packages: &str,
     limits: &[&str],
+    wall: Duration,
 ) -> Result<HashMap<String, Answer>, Error> {
     let arguments = [&["go", "verify", "--json"], limits, &[packages]].concat();
-    let finished = tools.verifier(module, &arguments)?;
+    let finished = tools.verifier(module, &arguments, wall)?;
     let document: Document = serde_json::from_str(&finished.stdout.text()).map_err(|_| {
         Error::Verifier { end: finished.end.to_string(), stderr: finished.stderr.last_lines(3) }
     })?;

@@ -1,5 +1,5 @@
 //! Libraries return what they have to say; only `crates/cli` writes to the terminal. Tests,
-//! benches, examples and build scripts may print, and so may xtask and the binary of the
+//! benches, examples and build scripts may print, and so may xtask and the binaries of the
 //! differential fuzzer, which are development tools. What lies in a crate's folder
 //! `embedded` is the source of programs that Strait writes, and those print.
 
