@@ -134,10 +134,37 @@ func (d *Driver) giveUp(s *State, outside bool) bool {
 				touched = append(touched, frame.regs[free])
 			}
 		}
+		for _, frame := range s.frames[k:] {
+			touched = append(touched, d.touchedGlobals(s, frame.fn)...)
+		}
 		d.forgetPlain(s, touched)
 		s.frames = s.frames[:k:k]
 		s.top().regs[site] = d.unknownFrom(s, here(s.top()), site, site.Type(), outside)
 		return true
 	}
 	return false
+}
+
+// touchedGlobals are the package variables that a function, or what it calls, may change.
+func (d *Driver) touchedGlobals(s *State, fn *ssa.Function) []Value {
+	if !d.world.hasEffects(fn) {
+		return nil
+	}
+	var found []Value
+	seen := map[*ssa.Function]bool{}
+	stack := []*ssa.Function{fn}
+	for len(stack) > 0 {
+		one := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if seen[one] || !d.world.hasEffects(one) {
+			continue
+		}
+		seen[one] = true
+		mentions := d.world.mentionsOf(one)
+		stack = append(stack, mentions.functions...)
+		for _, global := range mentions.globals {
+			found = append(found, d.global(s, global))
+		}
+	}
+	return found
 }

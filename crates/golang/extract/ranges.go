@@ -291,7 +291,7 @@ func (d *Driver) nextEntry(s *State, i *ssa.Next, iter Iter, name string) bool {
 	if len(old) == 0 {
 		arms = append(arms, d.fork(s, stop))
 	}
-	d.put(&Code{op: opChoose, pos: i.Pos(), arms: arms})
+	d.put(&Code{op: opChoose, pos: nearPos(i), arms: arms})
 	return true
 }
 

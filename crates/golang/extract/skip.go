@@ -210,6 +210,13 @@ func (d *Driver) disturbBlock(s *State, b *ssa.BasicBlock, inside map[*ssa.Basic
 				d.havoc(s, i.Map.Type())
 			}
 		case *ssa.Call:
+			// A closure may change what it has captured, any function package variables.
+			if clo, ok := known(i.Call.Value); ok {
+				d.forgetPlain(s, []Value{clo})
+			}
+			if callee := i.Call.StaticCallee(); callee != nil {
+				d.forgetPlain(s, d.touchedGlobals(s, callee))
+			}
 			for _, arg := range i.Call.Args {
 				if v, ok := known(arg); ok {
 					d.forgetPlain(s, []Value{v})

@@ -487,7 +487,7 @@ func conditionKey(v Value) (string, bool) {
 
 // lookup tells whether an unknown condition has been met before.
 func (s *State) lookup(key string) (truth, known bool) {
-	if strings.Contains(key, "?»") {
+	if !isLasting(key) {
 		return false, false
 	}
 	if truth, known = s.facts[key]; known {
@@ -506,9 +506,14 @@ func (s *State) lookup(key string) (truth, known bool) {
 	return false, false
 }
 
+// isLasting tells conditions that mean the same when they are met again: not those about what has
+// lost its identity, or about numbers of the program, whose names are used again.
+func isLasting(key string) bool {
+	return !strings.Contains(key, "?»") && !strings.Contains(key, "dyn")
+}
+
 func (s *State) learn(key string, truth bool) {
-	// What has lost its identity may be another value the next time.
-	if !strings.Contains(key, "?»") {
+	if isLasting(key) {
 		s.facts[key] = truth
 	}
 }
