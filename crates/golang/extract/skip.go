@@ -211,11 +211,17 @@ func (d *Driver) disturbBlock(s *State, b *ssa.BasicBlock, inside map[*ssa.Basic
 			}
 		case *ssa.Call:
 			// A closure may change what it has captured, any function package variables.
-			if clo, ok := known(i.Call.Value); ok {
+			clo, ok := known(i.Call.Value)
+			if ok {
 				d.forgetPlain(s, []Value{clo})
 			}
 			if callee := i.Call.StaticCallee(); callee != nil {
 				d.forgetPlain(s, d.touchedGlobals(s, callee))
+				for _, free := range callee.FreeVars {
+					if !ok {
+						d.havocBehind(s, free.Type())
+					}
+				}
 			}
 			for _, arg := range i.Call.Args {
 				if v, ok := known(arg); ok {
