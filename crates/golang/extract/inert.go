@@ -49,7 +49,7 @@ func (w *World) inertCall(call *ssa.CallCommon) bool {
 		return builtin.Name() != "close" && builtin.Name() != "recover"
 	}
 	if call.IsInvoke() {
-		return plainTuple(call.Signature().Results()) && !w.mayCommunicate(call)
+		return plainTuple(call.Signature().Results()) && !w.mayCommunicate(call) && !w.mayHaveEffects(call)
 	}
 	callee := call.StaticCallee()
 	if callee == nil {
@@ -129,9 +129,15 @@ func (d *Driver) giveUp(s *State, outside bool) bool {
 		for _, frame := range s.frames[k:] {
 			for _, param := range frame.fn.Params {
 				touched = append(touched, frame.regs[param])
+				if aliasable(frame.regs[param]) {
+					d.havocBehind(s, param.Type())
+				}
 			}
 			for _, free := range frame.fn.FreeVars {
 				touched = append(touched, frame.regs[free])
+				if aliasable(frame.regs[free]) {
+					d.havocBehind(s, free.Type())
+				}
 			}
 		}
 		for _, frame := range s.frames[k:] {

@@ -224,7 +224,7 @@ func (d *Driver) disturbBlock(s *State, b *ssa.BasicBlock, inside map[*ssa.Basic
 				}
 			}
 			for _, arg := range i.Call.Args {
-				if v, ok := known(arg); ok {
+				if v, ok := known(arg); ok && !aliasable(v) {
 					d.forgetPlain(s, []Value{v})
 				} else {
 					d.havocBehind(s, arg.Type())
