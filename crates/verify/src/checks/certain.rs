@@ -62,7 +62,7 @@ fn leaks(subject: &Subject<'_>) -> Vec<u32> {
         }
         let left = |one: &Waiting| subject.must_go_on(one) && !bottom.moves(model, one.process);
         if model.machine.waiting(&state).iter().any(left) {
-            found.extend(model.states_of(&bottom));
+            found.extend(model.states_of(bottom));
         }
     }
     found
