@@ -117,8 +117,8 @@ mod tests {
         };
         let assumption = |side: &Approximation| Assumption {
             position: Some(position.clone()),
-            about: strait_golang::About::UnknownLock,
-            subject: String::new(),
+            about: strait_golang::About::NoSuchFunction,
+            subject: format!("{side:?}"),
             approximation: *side,
         };
         Entry {
@@ -168,13 +168,18 @@ mod tests {
         for (text, sides, property, expected) in [
             (fine, &[][..], live, "holds"),
             (fine, &[Over], live, "holds"),
-            (fine, &[Under], live, "leaves out m.go:3: Under"),
-            (fine, &[Over, Either, Under], live, "leaves out m.go:3: Either and 1 more assumption"),
+            (fine, &[Under], live, "leaves out m.go:3: there is no function Under"),
+            (
+                fine,
+                &[Over, Either, Under],
+                live,
+                "leaves out m.go:3: there is no function Either and 1 more assumption",
+            ),
             (blocks, &[], live, "violated"),
             (blocks, &[Under], live, "violated"),
-            (blocks, &[Over], live, "violated if m.go:3: Over"),
-            (blocks, &[Over, Either], live, "prevented by m.go:3: Either"),
-            (panics, &[Either], safe, "violated if m.go:3: Either"),
+            (blocks, &[Over], live, "violated if m.go:3: there is no function Over"),
+            (blocks, &[Over, Either], live, "prevented by m.go:3: there is no function Either"),
+            (panics, &[Either], safe, "violated if m.go:3: there is no function Either"),
         ] {
             assert_eq!(concluded(text, sides, false, property), expected, "{sides:?} {text}");
         }
