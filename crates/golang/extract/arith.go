@@ -62,7 +62,7 @@ func (d *Driver) computed(s *State, op token.Token, x, y Value, basic *types.Bas
 	case token.LSS, token.LEQ, token.GTR, token.GEQ:
 		return Dyn{&Expr{op: op.String(), args: []*Expr{left, right}}}, true
 	case token.ADD, token.SUB, token.MUL:
-		// In a loop without a known end numbers might grow for ever. Other widths wrap elsewhere.
+		// In a loop without a known end numbers might grow forever. Other widths wrap elsewhere.
 		if (!s.multi || d.limits.scalars) && (basic.Kind() == types.Int || basic.Kind() == types.Int64) {
 			return Dyn{&Expr{op: op.String(), args: []*Expr{left, right}}}, true
 		}

@@ -85,14 +85,14 @@ func (d *Driver) send(s *State, i *ssa.Send) bool {
 	return false
 }
 
-// sent notes that a message is in the buffer of a channel that nobody else sees.
+// sent notes that a message is in the buffer of a channel that no other goroutine sees.
 func (s *State) sent(to end) {
 	if n, ok := s.count(to.expr.name); ok && to.object != nil && n < int64(to.object.room) {
 		s.counts(to.expr.name, 1)
 	}
 }
 
-// took notes that a message was taken from the buffer of a channel that nobody else sees.
+// took notes that a message was taken from the buffer of a channel that no other goroutine sees.
 func (s *State) took(from end) {
 	if n, ok := s.count(from.expr.name); ok && n > 0 {
 		s.counts(from.expr.name, -1)

@@ -33,7 +33,7 @@ func holdsLock(t types.Type, depth int) bool {
 	return false
 }
 
-// count is what is known of an object that nobody else sees.
+// count is what is known of an object that no other goroutine sees.
 func (s *State) count(name string) (int64, bool) {
 	o := s.heap[name]
 	if o == nil || s.escaped[name] {
@@ -43,7 +43,7 @@ func (s *State) count(name string) (int64, bool) {
 	return int64(n), ok
 }
 
-// counts notes what an operation does to an object that nobody else sees.
+// counts notes what an operation does to an object that no other goroutine sees.
 func (s *State) counts(name string, change int64) {
 	n, ok := s.count(name)
 	if !ok {

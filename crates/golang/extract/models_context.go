@@ -192,7 +192,7 @@ func isDone(o *Object) bool {
 	return o != nil && (len(o.ancestors) > 0 || o.timed || o.foreign)
 }
 
-// expire ends a context by time: whoever notices it first does it for everybody.
+// expire ends a context by time: the goroutine that notices it first does it for all.
 func (d *Driver) expire(s *State, c doneCase) {
 	o := s.heap[c.of]
 	if !c.expires || o == nil || o.ended == "" {

@@ -93,7 +93,7 @@ func (d *Driver) setClock(m *modelled, stop bool) bool {
 	}
 	o := m.s.heap[r.object]
 	if o.kind == "timer" {
-		// The next run knows that this ticker does not tick for ever.
+		// The next run knows that this ticker does not tick forever.
 		if !d.facts.stopped[o.key] {
 			d.facts.stopped[o.key] = true
 			d.changed = true

@@ -11,7 +11,7 @@ import (
 
 // A message, or what a cell holds, is often one of a few values that are known as a whole: strings,
 // errors, structs of several fields, slices. Then the program carries the number of the value in a
-// table, and whoever receives it looks at the number as soon as it matters which one it is.
+// table, and the receiver looks at the number as soon as it matters which one it is.
 
 // mostTabled is how many different values a table has.
 const mostTabled = 16
