@@ -81,7 +81,10 @@ type Driver struct {
 	daemon      bool // is what is being written done by a daemon?
 	current     *State
 	needed      map[*ssa.Global]bool
-	fromShared  map[string]bool // unknowns that were read from memory other goroutines write
+	home        *types.Package    // of the entry
+	hintNames   map[string]string // what people call what hints of names stand for
+	goNames     map[string]GoName // what people call objects of the program
+	fromShared  map[string]bool   // unknowns that were read from memory other goroutines write
 }
 
 // Note is an assumption.
@@ -129,6 +132,7 @@ func newDriver(world *World, facts *Facts, limits Limits) *Driver {
 		usesGlobal: facts.globals, reached: map[token.Pos]bool{}, inexact: map[token.Pos]bool{},
 		assumptions: map[string]Note{}, fromShared: map[string]bool{}, loops: map[*ssa.BasicBlock]bool{},
 		liveness: world.liveness, loopsOf: world.loopsOf,
+		hintNames: map[string]string{}, goNames: map[string]GoName{},
 	}
 }
 
@@ -142,6 +146,9 @@ func drive(world *World, entry *ssa.Function, limits Limits) (*Driver, *Node) {
 		d := newDriver(world, facts, limits)
 		d.steps = spent
 		d.needed = needed
+		if entry.Pkg != nil {
+			d.home = entry.Pkg.Pkg
+		}
 		start := d.start(entry)
 		d.work()
 		spent = d.steps

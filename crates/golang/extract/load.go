@@ -251,6 +251,7 @@ func (w *World) entrySafely(fn *ssa.Function, limits Limits, e *Entry, place fun
 	e.Truncated = d.full
 	simplify(d, start)
 	lower(d, start, e, place)
+	e.Names["main"] = goFunctionName(fn, d.home)
 	e.Migo = migo(d, start)
 	d.describe(e, place)
 	return d, ""

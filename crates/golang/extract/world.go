@@ -33,8 +33,9 @@ type World struct {
 	starts     map[*ssa.Package]bool // where entries are looked for
 	variant    map[*ssa.Package]bool // packages together with their tests, which are there without as well
 	names      map[token.Pos]string
-	globals    []*ssa.Global // of the roots, in the order of their packages and names
-	reached    *sync.Map     // *ssa.Function to reached: what `reaches` has found, for all workers
+	goNames    map[token.Pos][]string // what people call what is made
+	globals    []*ssa.Global          // of the roots, in the order of their packages and names
+	reached    *sync.Map              // *ssa.Function to reached: what `reaches` has found, for all workers
 }
 
 // copy is the same world for another worker: what is remembered is not shared.
@@ -54,7 +55,7 @@ func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Pac
 		program: program, packages: loaded, roots: map[*ssa.Package]bool{},
 		liveness: map[*ssa.Function]*Liveness{}, loopsOf: map[*ssa.Function]*Loops{},
 		invokes: map[*types.Func]bool{}, still: map[*ssa.Function]bool{},
-		mentions: map[*ssa.Function]*Mentions{}, pieces: map[*ssa.Function]*Pieces{}, methods: map[*types.Func][]*ssa.Function{}, regions: map[*ssa.BasicBlock]*Region{}, names: map[token.Pos]string{},
+		mentions: map[*ssa.Function]*Mentions{}, pieces: map[*ssa.Function]*Pieces{}, methods: map[*types.Func][]*ssa.Function{}, regions: map[*ssa.BasicBlock]*Region{}, names: map[token.Pos]string{}, goNames: map[token.Pos][]string{},
 		reached: &sync.Map{}, variant: map[*ssa.Package]bool{},
 	}
 	for _, root := range roots {
@@ -93,6 +94,7 @@ func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Pac
 		w.sizes = p.TypesSizes
 		for _, file := range p.Syntax {
 			w.collectNames(file)
+			w.collectGoNames(file, p.TypesInfo)
 		}
 	}
 	w.graph = newGraph(w)
