@@ -64,9 +64,13 @@ impl Machine {
         let tables = self.tables();
         let name = |(function, var): (FuncId, VarId)| self.code().variable(function, var);
         let own = name(tables.holders[object]);
-        match tables.holders.iter().filter(|holder| name(**holder) == own).count() {
+        let is_namesake = |holder: &&(FuncId, VarId)| name(**holder) == own;
+        match tables.holders.iter().filter(is_namesake).count() {
             0 | 1 => own.to_string(),
-            _ => format!("{own}#{}", object.0),
+            _ => {
+                let up_to_this = tables.holders.iter().take(object.position() + 1);
+                format!("{own}#{}", up_to_this.filter(is_namesake).count())
+            }
         }
     }
 

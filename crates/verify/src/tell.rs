@@ -24,6 +24,10 @@ impl Names {
     fn of(steps: &[Step], places: &dyn Places) -> Names {
         let mut names = HashMap::default();
         let mut counts: HashMap<String, u32, FxBuildHasher> = HashMap::default();
+        if let Some(main) = places.function("main") {
+            counts.insert(main.clone(), 1);
+            names.insert("main".to_owned(), main);
+        }
         for step in steps {
             let function = step.runs.as_ref().and_then(|function| places.function(function));
             let (Some(process), Some(function)) = (&step.starts, function) else { continue };

@@ -69,7 +69,7 @@ fn decide(model: &Model<'_>, formula: &Formula, places: &dyn Places) -> Verdict 
     let trace = tell::trace(&model.machine, actions, round, places);
     let violation =
         if trace.steps.is_empty() { Violation::Formula } else { Violation::FormulaAfter };
-    Verdict { why: Why::Violated(violation), trace: Some(trace), culprits: vec![], untracked: None }
+    Verdict { trace: Some(trace), ..Verdict::because(Why::Violated(violation)) }
 }
 
 /// A model's graph with the labels that formulas see.
