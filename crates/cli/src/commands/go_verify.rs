@@ -14,7 +14,7 @@ use strait_findings::Baseline;
 use strait_golang::{Assumption, ExtractOptions, Extraction, Go, extract};
 use strait_goverify::{
     Checked, Confirm, Effort, EntryBudget, FailOn, GoFinding, Question, ReasonKind, SourceFiles,
-    Summary, Warning, check, findings, missing_name, normalised_entry,
+    Summary, Warning, check, findings, normalised_entry, unusable_name,
 };
 use strait_queue::Shard;
 use strait_toolchain::Launcher;
@@ -158,7 +158,7 @@ impl GoVerifyArgs {
         let go = Go::find(&launcher, &directory)?.cancelled_by(stop.clone());
         let extraction = self.extract(ui, &go)?;
         let mut checked = self.check_all(ui, &extraction, &question, &stop)?;
-        missing_name(&checked)?;
+        unusable_name(&checked)?;
         if self.confirm {
             self.confirm(ui, &launcher, &directory, &stop, &mut checked)?;
         }
