@@ -156,7 +156,7 @@ func (w *World) entries(options *Options, answer *Answer) []*ssa.Function {
 			return
 		}
 		for _, name := range options.entries {
-			if prefix, ok := strings.CutSuffix(name, "*"); ok && strings.HasPrefix(fn.Name(), prefix) || fn.Name() == name || fn.String() == name || strings.TrimPrefix(fn.String(), fn.Pkg.Pkg.Path()+".") == name {
+			if prefix, ok := strings.CutSuffix(name, "*"); ok && strings.HasPrefix(fn.Name(), prefix) || fn.Name() == name || fn.String() == name || goFunctionName(fn, fn.Pkg.Pkg) == name {
 				matched[name] = true
 				found = append(found, fn)
 				return

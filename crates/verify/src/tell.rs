@@ -74,7 +74,8 @@ pub(crate) fn trace(
     }
     let mut left = left(machine, &state, &blocked, places, &names);
     // A process that panics in the last step is told there.
-    if let Some(last) = told.last().filter(|step| matches!(step.action, StepAction::Panics(_))) {
+    if let Some(last) = told.last().filter(|step| matches!(step.action, StepAction::Panics { .. }))
+    {
         left.retain(|one| one.process != last.process);
     }
     Trace { actions, steps: told, cycle: cycle_told, left }
@@ -123,7 +124,7 @@ fn action(step: &Step, kind: ActionKind, places: &dyn Places, names: &Names) -> 
         ActionKind::Announce => StepAction::Announces(object),
         ActionKind::Add => StepAction::Adds(object),
         ActionKind::Wait => StepAction::PassesWait(object),
-        ActionKind::Fault(fault) => StepAction::Panics(fault),
+        ActionKind::Fault(fault) => StepAction::Panics { fault, object },
     }
 }
 

@@ -136,14 +136,14 @@ fn what_follows_a_recovered_panic_is_not_known() {
         (
             "main { chan c: int; close c; choose {\n close c } or {\n close c } }",
             Property::ChannelSafe,
-            "main panics: close of closed channel (a.go:3), if the data allows these choices: \
+            "main panics on c: close of closed channel (a.go:3), if the data allows these choices: \
              a.go:1 takes branch 2",
         ),
         // On other lines panics are what they are.
         (
             "main { chan c: int; close c; close c }",
             Property::ChannelSafe,
-            "main panics: close of closed channel (a.go:1)",
+            "main panics on c: close of closed channel (a.go:1)",
         ),
     ] {
         assert_eq!(told(source, property, &Recovering(source)), expected, "{source}");
