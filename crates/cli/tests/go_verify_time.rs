@@ -127,12 +127,12 @@ fn checking_an_entry_ends_in_time() {
     let (_, took, said) =
         end(start(&[&endless[..], &["--time", "2s"]].concat(), None), Instant::now());
     assert!(took < reading + Duration::from_secs(2) + SOON, "{took:?}: {said}");
-    assert!(said.contains("1 unknown (1 time)"), "{said}");
+    assert!(said.contains("1 unknown (time 1)"), "{said}");
     let child = start(&[&endless[..], &["--time", "10m"]].concat(), None);
     thread::sleep(reading + Duration::from_secs(1));
     let since = terminate(&child);
     let (code, took, said) = end(child, since);
     assert!(took < SOON, "{took:?}: {said}");
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("1 unknown (1 interrupted)"), "{said}");
+    assert!(said.contains("1 unknown (interrupted 1)"), "{said}");
 }
