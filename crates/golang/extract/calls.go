@@ -404,18 +404,18 @@ func changesNothing(fn *ssa.Function) bool {
 // disturb forgets data that a function which is not read may have changed through its pointers:
 // everything but fields that only their own package can name.
 func (d *Driver) disturb(s *State, args []Value) {
+	choose := func(part Part) choice {
+		if part.field != nil && !part.field.Exported() && !part.field.Embedded() {
+			return forgetsNone
+		}
+		if _, ok := part.value.(Agg); ok {
+			return forgetsInside
+		}
+		return forgetsAll
+	}
 	seen := map[string]bool{}
 	for _, arg := range args {
-		s.reach(arg, seen, func(name string) {
-			o := s.heap[name]
-			switch {
-			case o == nil:
-			case o.kind == "map":
-				d.blurMap(s, name)
-			case o.kind == "memory" && o.value != nil:
-				d.disturbPart(s, name, "", o.value, o.typ)
-			}
-		})
+		s.reach(arg, seen, func(name string) { d.forgetIn(s, name, choose) })
 	}
 }
 
@@ -429,35 +429,33 @@ func (d *Driver) forgetAll(s *State, values []Value) {
 // forgetPlain forgets the plain data that can be reached from values: a function that only computes
 // plain data was not followed.
 func (d *Driver) forgetPlain(s *State, values []Value) {
+	var behind []types.Type
+	choose := func(part Part) choice {
+		if _, ok := part.value.(Agg); ok {
+			return forgetsInside
+		}
+		t := part.typ
+		if t == nil {
+			return forgetsNone
+		}
+		if m, ok := t.Underlying().(*types.Map); ok && part.value == nil {
+			t = m.Elem()
+		}
+		if !plain(t, 4) {
+			return forgetsNone
+		}
+		if aliasable(part.value) {
+			// It may point to memory that is known by another name.
+			behind = append(behind, t)
+		}
+		return forgetsAll
+	}
 	for _, name := range d.reachable(s, values) {
-		o := s.heap[name]
-		switch {
-		case o == nil:
-		case o.kind == "map":
-			if m, ok := o.typ.Underlying().(*types.Map); ok && plain(m.Elem(), 4) {
-				d.blurMap(s, name)
-			}
-		case o.kind == "memory" && o.value != nil:
-			d.weakenPlain(s, name, "", o.value, o.typ)
-		}
+		d.forgetIn(s, name, choose)
 	}
-}
-
-func (d *Driver) weakenPlain(s *State, object, path string, v Value, t types.Type) {
-	if agg, ok := v.(Agg); ok {
-		for i, e := range agg.elems {
-			d.weakenPlain(s, object, sub(path, i), e, partType(t, i))
-		}
-		return
-	}
-	if t == nil || !plain(t, 4) {
-		return
-	}
-	if sym, ok := v.(Sym); ok && aliasable(sym) {
-		// It may point to memory that is known by another name.
+	for _, t := range behind {
 		d.havocBehind(s, t)
 	}
-	d.weaken(s, object, path, v, t)
 }
 
 // reachable lists the objects that can be reached from values.
@@ -468,24 +466,6 @@ func (d *Driver) reachable(s *State, values []Value) []string {
 		s.reach(v, seen, func(name string) { names = append(names, name) })
 	}
 	return names
-}
-
-func (d *Driver) disturbPart(s *State, object, path string, v Value, t types.Type) {
-	agg, ok := v.(Agg)
-	if !ok {
-		d.weaken(s, object, path, v, t)
-		return
-	}
-	var fields *types.Struct
-	if t != nil {
-		fields, _ = t.Underlying().(*types.Struct)
-	}
-	for i, e := range agg.elems {
-		if fields != nil && i < fields.NumFields() && !fields.Field(i).Exported() && !fields.Field(i).Embedded() {
-			continue
-		}
-		d.disturbPart(s, object, sub(path, i), e, partType(t, i))
-	}
 }
 
 // builtin performs a builtin function.

@@ -376,47 +376,135 @@ func (d *Driver) clears(s *State, v Value, pos token.Pos) {
 
 // disturbObject forgets what an object holds.
 func (d *Driver) disturbObject(s *State, name string) {
+	d.forgetIn(s, name, func(Part) choice { return forgetsAll })
+}
+
+// choice is what becomes of a part of memory when some of it is forgotten.
+type choice int
+
+const (
+	forgetsNone choice = iota
+	forgetsInside
+	forgetsAll
+)
+
+// Part is a part of memory: what it holds, its type, and the field that it is, if it is one.
+type Part struct {
+	value Value
+	typ   types.Type
+	field *types.Var
+}
+
+// forgetIn makes those parts of an object unknown that are chosen; locks and channels that it holds
+// stay what they are.
+func (d *Driver) forgetIn(s *State, name string, choose func(Part) choice) {
 	o := s.heap[name]
 	if o == nil {
 		return
 	}
 	if o.kind == "map" {
-		d.blurMap(s, name)
+		if choose(Part{typ: o.typ}) == forgetsAll {
+			d.blurMap(s, name)
+		}
 		return
 	}
 	if o.kind == "memory" && o.value != nil {
-		d.weaken(s, name, "", o.value, o.typ)
+		d.forgetPart(s, name, "", o.value, o.typ, choose)
 	}
+}
+
+func (d *Driver) forgetPart(s *State, object, path string, v Value, t types.Type, choose func(Part) choice) {
+	now, changed := d.forgotten(s, object, path, Part{v, t, nil}, choose)
+	if !changed {
+		return
+	}
+	o := s.heap[object]
+	if value, ok := with(o.value, path, now); ok {
+		copied := *o
+		copied.value = value
+		s.heap[object] = &copied
+	}
+}
+
+// forgotten is a part of memory in which the chosen parts are not known any more. Cells are written;
+// everything else is left to the caller.
+func (d *Driver) forgotten(s *State, object, path string, part Part, choose func(Part) choice) (Value, bool) {
+	v, t := part.value, part.typ
+	if choose != nil {
+		switch choose(part) {
+		case forgetsNone:
+			return v, false
+		case forgetsAll:
+			choose = nil
+		}
+	}
+	switch before := v.(type) {
+	case Agg:
+		var elems []Value
+		d.steps += len(before.elems) / 16
+		for i, e := range before.elems {
+			if now, changed := d.forgotten(s, object, sub(path, i), Part{e, partType(t, i), fieldOf(t, i)}, choose); changed {
+				if elems == nil {
+					elems = append([]Value(nil), before.elems...)
+				}
+				elems[i] = now
+			}
+		}
+		return Agg{elems}, elems != nil
+	case Any:
+		return v, false
+	case Ref:
+		if o := s.heap[before.object]; isLock(s, v) || o != nil && o.kind != "cell" {
+			return v, false
+		} else if o != nil && choose == nil {
+			d.storeAt(s, object, path, v, d.unknownOf("«?»", t, 0), token.NoPos)
+			return v, false
+		}
+	case Sym:
+		if before.id == "«?»" && !s.escaped[object] {
+			return v, false
+		}
+	}
+	if choose != nil {
+		return v, false
+	}
+	now := d.unknownOf("«?»", t, 0)
+	d.tear(s, object, path)
+	if s.escaped[object] && !equal(v, now) {
+		d.note(s, object, path, nil, true)
+	}
+	return now, true
 }
 
 // weaken makes a part of memory unknown; locks and channels that it holds stay what they are.
 func (d *Driver) weaken(s *State, object, path string, v Value, t types.Type) {
-	if agg, ok := v.(Agg); ok {
-		for i, e := range agg.elems {
-			d.weaken(s, object, sub(path, i), e, partType(t, i))
-		}
-		return
-	}
-	if isLock(s, v) {
-		return
-	}
-	if r, ok := v.(Ref); ok && s.heap[r.object] != nil && s.heap[r.object].kind != "cell" {
-		return
-	}
-	d.storeAt(s, object, path, v, d.unknownOf("«?»", t, 0), token.NoPos)
+	d.forgetPart(s, object, path, v, t, nil)
 }
 
 // havoc forgets what memory of a type holds: something was written through a pointer that is not
 // known.
 func (d *Driver) havoc(s *State, t types.Type) {
 	d.steps += len(s.heap) / 2
+	choose := func(part Part) choice {
+		if part.typ == nil {
+			return forgetsNone
+		}
+		if types.Identical(part.typ, t) {
+			return forgetsAll
+		}
+		switch part.typ.Underlying().(type) {
+		case *types.Struct, *types.Array:
+			return forgetsInside
+		}
+		return forgetsNone
+	}
 	for _, name := range sortedKeys(s.heap) {
 		o := s.heap[name]
 		switch {
 		case o.kind == "map" && t != nil && o.typ != nil && types.Identical(o.typ.Underlying(), t.Underlying()):
 			d.blurMap(s, name)
 		case o.kind == "memory" && o.value != nil && o.typ != nil:
-			d.havocIn(s, name, "", o.typ, t)
+			d.forgetPart(s, name, "", o.value, o.typ, choose)
 		}
 	}
 }
@@ -430,30 +518,6 @@ func (d *Driver) havocBehind(s *State, t types.Type) {
 		d.havoc(s, u.Elem())
 	case *types.Map:
 		d.havoc(s, t)
-	}
-}
-
-func (d *Driver) havocIn(s *State, object, path string, part, t types.Type) {
-	if part == nil {
-		return
-	}
-	if types.Identical(part, t) {
-		if o := s.heap[object]; o != nil {
-			if v, ok := at(o.value, path); ok {
-				d.weaken(s, object, path, v, part)
-			}
-		}
-		return
-	}
-	switch u := part.Underlying().(type) {
-	case *types.Struct:
-		for i := range u.NumFields() {
-			d.havocIn(s, object, sub(path, i), u.Field(i).Type(), t)
-		}
-	case *types.Array:
-		for i := range min(int(u.Len()), largest) {
-			d.havocIn(s, object, sub(path, i), u.Elem(), t)
-		}
 	}
 }
 

@@ -330,6 +330,17 @@ func partType(t types.Type, i int) types.Type {
 	return nil
 }
 
+// fieldOf is a field of a struct.
+func fieldOf(t types.Type, i int) *types.Var {
+	if t == nil {
+		return nil
+	}
+	if fields, ok := t.Underlying().(*types.Struct); ok && i < fields.NumFields() {
+		return fields.Field(i)
+	}
+	return nil
+}
+
 // store writes memory.
 func (d *Driver) store(s *State, address, v Value, pos token.Pos) {
 	p, ok := address.(Ptr)
@@ -416,12 +427,37 @@ func (d *Driver) storeAt(s *State, object, path string, old, v Value, pos token.
 		d.escape(s, v)
 	}
 	o := s.heap[object]
+	if o.owner == s.owner && setElement(o.value, path, v) {
+		o.memory = nil
+		return
+	}
 	value, ok := with(o.value, path, v)
 	if ok {
 		copied := *o
 		copied.value = value
+		copied.owner = nil
+		if path != "" {
+			copied.owner = s.owner
+		}
 		s.heap[object] = &copied
 	}
+}
+
+// setElement replaces the part at a path in a value whose outermost elements may be changed.
+func setElement(v Value, path string, part Value) bool {
+	agg, ok := v.(Agg)
+	if _, _, _, windowed := window(path); !ok || windowed || path == "" {
+		return false
+	}
+	index, rest := step(path)
+	if index < 0 || index >= len(agg.elems) {
+		return false
+	}
+	inner, ok := with(agg.elems[index], rest, part)
+	if ok {
+		agg.elems[index] = inner
+	}
+	return ok
 }
 
 func (d *Driver) unary(s *State, i *ssa.UnOp) Value {

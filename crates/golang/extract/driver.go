@@ -81,10 +81,11 @@ type Driver struct {
 	daemon      bool // is what is being written done by a daemon?
 	current     *State
 	needed      map[*ssa.Global]bool
-	home        *types.Package    // of the entry
-	hintNames   map[string]string // what people call what hints of names stand for
-	goNames     map[string]GoName // what people call objects of the program
-	fromShared  map[string]bool   // unknowns that were read from memory other goroutines write
+	skipped     map[*ssa.Function][]bool // of initialisers: the pieces that the entry has no use for
+	home        *types.Package           // of the entry
+	hintNames   map[string]string        // what people call what hints of names stand for
+	goNames     map[string]GoName        // what people call objects of the program
+	fromShared  map[string]bool          // unknowns that were read from memory other goroutines write
 }
 
 // Note is an assumption.
@@ -141,11 +142,12 @@ func newDriver(world *World, facts *Facts, limits Limits) *Driver {
 func drive(world *World, entry *ssa.Function, limits Limits) (*Driver, *Node) {
 	facts := newFacts()
 	_, needed := world.reaches(entry)
+	skipped := map[*ssa.Function][]bool{}
 	spent := 0
 	for round := 0; ; round++ {
 		d := newDriver(world, facts, limits)
 		d.steps = spent
-		d.needed = needed
+		d.needed, d.skipped = needed, skipped
 		if entry.Pkg != nil {
 			d.home = entry.Pkg.Pkg
 		}
@@ -168,7 +170,7 @@ func drive(world *World, entry *ssa.Function, limits Limits) (*Driver, *Node) {
 
 // start is the node of the entry: package variables are initialised, then the function is called.
 func (d *Driver) start(entry *ssa.Function) *Node {
-	s := &State{heap: map[string]*Object{}, escaped: map[string]bool{}, facts: map[string]bool{}, root: "main", known: d.facts, made: map[string]bool{}}
+	s := &State{owner: new(owner), heap: map[string]*Object{}, escaped: map[string]bool{}, facts: map[string]bool{}, root: "main", known: d.facts, made: map[string]bool{}}
 	head := &Code{op: opSkip}
 	d.emitted = &head.next
 	s.frames = []*Frame{d.firstFrame(s, entry)}

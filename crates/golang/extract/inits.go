@@ -8,7 +8,7 @@ import (
 // each other: the initialisation of one variable, most often.
 type Pieces struct {
 	of      map[*ssa.BasicBlock][]int
-	globals [][]*ssa.Global
+	globals []map[*ssa.Global]bool
 	keep    []bool // does something besides setting variables
 }
 
@@ -53,7 +53,10 @@ func (w *World) piecesOf(init *ssa.Function) *Pieces {
 			list[i] = number
 			for _, operand := range instr.Operands(nil) {
 				if global, ok := (*operand).(*ssa.Global); ok {
-					p.globals[number] = append(p.globals[number], global)
+					if p.globals[number] == nil {
+						p.globals[number] = map[*ssa.Global]bool{}
+					}
+					p.globals[number][global] = true
 				}
 			}
 			if !w.sets(instr) {
@@ -90,21 +93,40 @@ func instructions(fn *ssa.Function, visit func(ssa.Instruction)) {
 	}
 }
 
-// skipsInit tells whether the next instruction of an initialiser only sets variables that the entry
-// has no use for.
-func (d *Driver) skipsInit(f *Frame) bool {
-	if f.fn.Name() != "init" || f.fn.Synthetic == "" || f.block == nil || f.pc >= len(f.block.Instrs) {
-		return false
+// useless are the pieces of an initialiser that only set variables which the entry has no use for.
+func (d *Driver) useless(init *ssa.Function) []bool {
+	if known, ok := d.skipped[init]; ok {
+		return known
 	}
-	p := d.world.piecesOf(f.fn)
-	number := p.of[f.block][f.pc]
-	if p.keep[number] {
-		return false
-	}
-	for _, global := range p.globals[number] {
-		if d.needed[global] {
-			return false
+	p := d.world.piecesOf(init)
+	useless := make([]bool, len(p.globals))
+	for number, globals := range p.globals {
+		useless[number] = !p.keep[number]
+		for global := range globals {
+			if d.needed[global] {
+				useless[number] = false
+				break
+			}
 		}
 	}
-	return true
+	d.skipped[init] = useless
+	return useless
+}
+
+// skipInit goes past instructions of an initialiser that only set variables which the entry has no
+// use for.
+func (d *Driver) skipInit(s *State) {
+	f := s.frames[len(s.frames)-1]
+	if f.mode != "" || f.fn.Synthetic == "" || f.block == nil || f.fn.Name() != "init" {
+		return
+	}
+	useless := d.useless(f.fn)
+	numbers := d.world.piecesOf(f.fn).of[f.block]
+	pc := f.pc
+	for pc < len(numbers) && useless[numbers[pc]] {
+		pc++
+	}
+	if pc != f.pc {
+		s.top().pc = pc
+	}
 }

@@ -274,6 +274,7 @@ func (d *Driver) cloneMap(m *modelled) bool {
 		return false
 	}
 	name := d.fresh(m.s, "map", "clone "+m.key())
+	m.s.disown()
 	copied := *o
 	copied.multi = d.repeats(m.s)
 	m.s.heap[name] = &copied

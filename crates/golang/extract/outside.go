@@ -2,6 +2,7 @@ package main
 
 import (
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -291,21 +292,31 @@ func (c *calling) methods(v Value, t types.Type) {
 	if _, isModel := v.(Model); isModel || isNil(v) {
 		return
 	}
-	for name := range c.names {
-		for _, boxed := range c.d.world.graph.boxedWith[name] {
-			if !types.Identical(boxed, t) {
-				continue
-			}
-			set := c.d.world.program.MethodSets.MethodSet(t)
-			for i := range set.Len() {
-				if selection := set.At(i); selection.Obj().Name() == name {
-					if fn := c.d.world.program.MethodValue(selection); fn != nil {
-						c.found = append(c.found, callback{fn: fn, receiver: v, method: true})
-					}
-				}
+	for _, fn := range c.d.world.noticedMethods(t) {
+		if c.names[fn.Name()] {
+			c.found = append(c.found, callback{fn: fn, receiver: v, method: true})
+		}
+	}
+}
+
+// noticedMethods are the methods of a type that may be called through an interface and noticed.
+func (w *World) noticedMethods(t types.Type) []*ssa.Function {
+	found, known := w.noticed[t]
+	if known {
+		return found
+	}
+	set := w.program.MethodSets.MethodSet(t)
+	for i := range set.Len() {
+		selection := set.At(i)
+		isBoxed := func(boxed types.Type) bool { return types.Identical(boxed, t) }
+		if slices.ContainsFunc(w.graph.boxedWith[selection.Obj().Name()], isBoxed) {
+			if fn := w.program.MethodValue(selection); fn != nil {
+				found = append(found, fn)
 			}
 		}
 	}
+	w.noticed[t] = found
+	return found
 }
 
 // unknown adds what a value of which only the type is known may lead to.

@@ -57,13 +57,18 @@ func (d *Driver) updateMap(s *State, of, key, value Value, t types.Type, pos tok
 		d.blurMap(s, name)
 		return
 	}
-	copied := *o
-	copied.entries, copied.keys = map[string]Value{}, map[string]Value{}
-	for k, v := range o.entries {
-		copied.entries[k], copied.keys[k] = v, o.keys[k]
+	if o.owner != s.owner || o.entries == nil || o.keys == nil {
+		copied := *o
+		copied.owner = s.owner
+		copied.entries, copied.keys = map[string]Value{}, map[string]Value{}
+		for k, v := range o.entries {
+			copied.entries[k], copied.keys[k] = v, o.keys[k]
+		}
+		o = &copied
+		s.heap[name] = o
 	}
-	copied.entries[written], copied.keys[written] = value, key
-	s.heap[name] = &copied
+	o.entries[written], o.keys[written] = value, key
+	o.memory = nil
 }
 
 // blurMap forgets what a map holds.

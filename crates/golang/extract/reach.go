@@ -112,7 +112,7 @@ func (w *World) listInitial(init *ssa.Function) {
 		}
 	}
 	for number, globals := range p.globals {
-		for _, global := range globals {
+		for global := range globals {
 			w.initial[global] = append(w.initial[global], functions[number]...)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// Object is a piece of memory, or something that goroutines meet at. Objects are replaced, never
-// changed: states share them.
+// Object is a piece of memory, or something that goroutines meet at. States share objects, which are
+// therefore replaced and not changed, unless a state owns them.
 type Object struct {
 	kind  string // "memory", "map", "chan", "mutex", "rwmutex", "waitgroup", "cell", "timer"
 	typ   types.Type
@@ -27,6 +27,8 @@ type Object struct {
 	entries map[string]Value
 	keys    map[string]Value
 	blurred bool // not all entries are known
+	// The state that alone has the outermost elements or entries and may change them.
+	owner *owner
 	// Done channels of contexts: those of the ancestors, whether time may end it, whether an ancestor
 	// that is not known may, the cells that say whether it has ended and whether by time, the object
 	// that keeps the cause, and the cause if time ends it.
@@ -80,8 +82,13 @@ type Frame struct {
 	shared   bool // do other states have it too?
 }
 
+// owner tells states apart: a state and its copy are new owners, so that neither changes what both
+// have.
+type owner struct{ _ byte }
+
 // State is what one goroutine knows at one moment.
 type State struct {
+	owner   *owner
 	frames  []*Frame
 	heap    map[string]*Object
 	escaped map[string]bool
@@ -114,12 +121,16 @@ func (s *State) own(i int) *Frame {
 	return f
 }
 
+// disown is called when something else begins to share what the state has.
+func (s *State) disown() { s.owner = new(owner) }
+
 func (s *State) clone() *State {
 	for _, f := range s.frames {
 		f.shared = true
 	}
+	s.disown()
 	return &State{
-		frames: append([]*Frame(nil), s.frames...), heap: maps.Clone(s.heap), escaped: maps.Clone(s.escaped),
+		owner: new(owner), frames: append([]*Frame(nil), s.frames...), heap: maps.Clone(s.heap), escaped: maps.Clone(s.escaped),
 		facts: maps.Clone(s.facts), multi: s.multi, root: s.root, known: s.known, daemon: s.daemon, forked: s.forked,
 		made: maps.Clone(s.made),
 	}

@@ -12,10 +12,7 @@ import (
 // advance performs one instruction. It tells whether the code being written has come to an end.
 func (d *Driver) advance(s *State) bool {
 	if len(s.frames) > 0 {
-		for f := s.frames[len(s.frames)-1]; f.mode == "" && d.skipsInit(f); {
-			f = s.top()
-			f.pc++
-		}
+		d.skipInit(s)
 	}
 	d.steps++
 	if d.steps > d.limits.steps {

@@ -40,6 +40,7 @@ func (d *Driver) closed(s *State, v Value) (tabled, bool) {
 		return row, false
 	}
 	fine := true
+	s.disown()
 	var b strings.Builder
 	write(&b, v)
 	s.reach(v, map[string]bool{}, func(name string) {

@@ -5,6 +5,7 @@ import (
 	"go/types"
 	"math"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -183,7 +184,27 @@ func isConstant(v Value) bool {
 }
 
 // equal compares values by what is known of them.
-func equal(a, b Value) bool { return text(a) == text(b) }
+func equal(a, b Value) bool {
+	switch x := a.(type) {
+	case KInt:
+		y, ok := b.(KInt)
+		return ok && x == y
+	case KBool:
+		y, ok := b.(KBool)
+		return ok && x == y
+	case KStr:
+		y, ok := b.(KStr)
+		return ok && x == y
+	case Sym:
+		y, ok := b.(Sym)
+		return ok && x == y
+	}
+	switch b.(type) {
+	case KInt, KBool, KStr, Sym:
+		return false
+	}
+	return text(a) == text(b)
+}
 
 // text writes a value; equal texts mean equal values.
 func text(v Value) string {
@@ -197,9 +218,10 @@ func write(b *strings.Builder, v Value) {
 	case nil:
 		b.WriteString("_")
 	case KBool:
-		fmt.Fprintf(b, "%t", bool(v))
+		b.WriteString(strconv.FormatBool(bool(v)))
 	case KInt:
-		fmt.Fprintf(b, "%d", int64(v))
+		var digits [20]byte
+		b.Write(strconv.AppendInt(digits[:0], int64(v), 10))
 	case KFloat:
 		fmt.Fprintf(b, "f%x", math.Float64bits(float64(v)))
 	case KStr:
@@ -415,10 +437,10 @@ func sub(path string, index int) string {
 	if at := strings.LastIndexByte(path, '/'); at >= 0 {
 		if low, _, rest, ok := window(path[at:]); ok && rest == "" {
 			// An element of a window is one of the array.
-			return fmt.Sprintf("%s/%d", path[:at], low+index)
+			return path[:at] + "/" + strconv.Itoa(low+index)
 		}
 	}
-	return fmt.Sprintf("%s/%d", path, index)
+	return path + "/" + strconv.Itoa(index)
 }
 
 // windowAt is the path of a part of an array that is an array itself.

@@ -35,7 +35,8 @@ type World struct {
 	names      map[token.Pos]string
 	goNames    map[token.Pos][]string // what people call what is made
 	globals    []*ssa.Global          // of the roots, in the order of their packages and names
-	reached    *sync.Map              // *ssa.Function to reached: what `reaches` has found, for all workers
+	noticed    map[types.Type][]*ssa.Function
+	reached    *sync.Map // *ssa.Function to reached: what `reaches` has found, for all workers
 }
 
 // copy is the same world for another worker: what is remembered is not shared.
@@ -45,6 +46,7 @@ func (w *World) copy() *World {
 	copied.invokes = map[*types.Func]bool{}
 	copied.still, copied.regions = map[*ssa.Function]bool{}, map[*ssa.BasicBlock]*Region{}
 	copied.initial = nil
+	copied.noticed = map[types.Type][]*ssa.Function{}
 	copied.pieces = map[*ssa.Function]*Pieces{}
 	copied.mentions, copied.methods = map[*ssa.Function]*Mentions{}, map[*types.Func][]*ssa.Function{}
 	return &copied
