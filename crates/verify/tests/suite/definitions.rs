@@ -126,7 +126,7 @@ fn kept(
     if possible(nodes, number, &released) {
         return Kept::No;
     }
-    let wanted = |one: &strait_calculus::Waiting| {
+    let wanted = |one: &Waiting| {
         one.wants.iter().any(|want| {
             want.object == Some(object) && matches!(want.wish, Wish::Lock | Wish::ReadLock)
         })
