@@ -226,7 +226,7 @@ func (l *Loaded) usable(answer *Answer) []*packages.Package {
 		}
 		if len(p.Errors) > 0 {
 			if l.named[p] || isOwn(p) {
-				failures = append(failures, p.Errors[0])
+				failures = append(failures, withoutDash(p.Errors[0]))
 			}
 			continue
 		}
@@ -245,4 +245,12 @@ func (l *Loaded) usable(answer *Answer) []*packages.Package {
 		answer.Warnings = append(answer.Warnings, Assumption{nil, aboutLeftOutPackage, failure.Error(), "under"})
 	}
 	return usable
+}
+
+// withoutDash is an error without the dash that stands for a place that is not known.
+func withoutDash(e packages.Error) error {
+	if e.Pos == "" || e.Pos == "-" {
+		return errors.New(e.Msg)
+	}
+	return e
 }

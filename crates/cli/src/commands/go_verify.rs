@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use strait_calculus::ExamineOptions;
 use strait_findings::Baseline;
-use strait_golang::{Assumption, ExtractOptions, Extraction, Go, extract};
+use strait_golang::{About, Assumption, ExtractOptions, Extraction, Go, extract};
 use strait_goverify::{
     Checked, Confirm, Effort, EntryBudget, FailOn, GoFinding, Question, ReasonKind, SourceFiles,
     Summary, Warning, check, findings, normalised_entry, unusable_name,
@@ -37,11 +37,28 @@ const READING: Duration = Duration::from_secs(600);
 /// How long one entry may take if the command line does not say; its runs for --confirm likewise.
 const ENTRY: Duration = Duration::from_secs(60);
 
-/// Prove Go code free of deadlocks, leaks and misuse of channels, or show the lines that break
+/// Prove Go code free of deadlocks, leaks and misuse of channels, or show the lines to blame
 #[derive(Args)]
 #[command(after_help = "\
-Each main and each test is an entry. What it does with channels, goroutines, locks and wait groups \
-becomes a model; conditions on data become choices, which is said where it matters (docs/verify.md).
+Each main and each test is an entry. Strait makes a model of what the entry does with channels, \
+goroutines, locks and wait groups, and visits all states of the model. Your code is run only with --confirm. A \
+condition on data that is not known may go either way; a finding that depends on one says so.
+
+Verdicts:
+  proved    everything that was asked holds under every schedule
+  VIOLATED  the named properties do not hold; a trace shows the lines
+  unknown   the reason is told below the table
+
+Properties:
+  no-deadlock     the program never deadlocks before main has returned
+  no-leak         no goroutine stays blocked forever after main has returned
+  live            every goroutine that waits can go on in some continuation
+  channel-safe    no send on a closed channel, no second close, no close of nil
+  mutex-safe      no unlock of what is not locked, no goroutine waits for its own lock
+  waitgroup-safe  no negative counter, and no Add races with a Wait
+  locks-released  every lock is released after its last use
+Not checked by default: eventual-reception, no-terminal, no-cycle (docs/verify.md).
+
 A finding is silenced by a comment `//strait:ignore PROPERTY reason` on its line, on the line above \
 or above its function.
 Exit codes: 0 nothing that fails the build, 1 a finding (see --fail-on), 2 usage, input or \
@@ -179,7 +196,10 @@ impl GoVerifyArgs {
 
     fn extract(&self, ui: &Ui, go: &Go) -> anyhow::Result<Extraction> {
         let mut extraction = extract(go, &self.extract_options())?;
-        for warning in &extraction.warnings {
+        // If nothing is left, the error says that the functions are not there.
+        let nothing = extraction.entries.is_empty();
+        let told = |one: &&Assumption| !(nothing && one.about == About::NoSuchFunction);
+        for warning in extraction.warnings.iter().filter(told) {
             ui.note(format!("{} {}", ui.paint(Paint::Yellow, "warning:"), warning));
         }
         if extraction.entries.is_empty() {
