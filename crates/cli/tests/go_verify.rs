@@ -104,7 +104,8 @@ fn the_programs_of_the_paper_have_its_verdicts() {
 
 #[test]
 fn every_program_has_the_verdict_that_its_header_promises() {
-    let Some((_, document)) = verified(&["--states", "20000", "--time", "5s", "./..."]) else {
+    let limits = ["--states", "20000", "--time", "5s", "--extraction-time", "5m", "./..."];
+    let Some((_, document)) = verified(&limits) else {
         return;
     };
     let found = verdicts(&document);

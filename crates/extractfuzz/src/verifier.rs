@@ -23,7 +23,7 @@ const PROPERTIES: [&str; 6] =
     ["no-deadlock", "live", "no-leak", "channel-safe", "mutex-safe", "waitgroup-safe"];
 
 /// Limits that are enough for the small programs of the fuzzer and the corpus.
-pub const LIMITS: [&str; 4] = ["--time", "10s", "--states", "300000"];
+pub const LIMITS: [&str; 6] = ["--time", "10s", "--extraction-time", "10m", "--states", "300000"];
 /// The time for a folder of programs that the verifier is known to read.
 pub const WALL: Duration = Duration::from_secs(600);
 
