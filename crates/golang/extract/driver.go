@@ -26,11 +26,11 @@ type Limits struct {
 
 // allSteps is how many steps all entries may take together. It keeps a module of a hundred thousand
 // lines below half a minute.
-const allSteps = 3_000_000
+const allSteps = 4_000_000
 
 // passes are how many steps an entry may take in each attempt to follow it exactly. Most need few;
 // those that do not fit are tried again as long as there are steps left.
-var passes = []int{10_000, 60_000, 400_000}
+var passes = []int{3_000, 12_000, 60_000, 400_000}
 
 // exactly are the limits of an attempt to follow an entry as it is.
 func exactly(steps int) Limits {
@@ -81,7 +81,7 @@ type Driver struct {
 	daemon      bool // is what is being written done by a daemon?
 	current     *State
 	needed      map[*ssa.Global]bool
-	skipped     map[*ssa.Function][]bool // of initialisers: the pieces that the entry has no use for
+	active      map[*ssa.Function][]bool // of initialisers: the pieces that the entry has a use for
 	fromShared  map[string]bool          // unknowns that were read from memory other goroutines write
 }
 
@@ -109,6 +109,7 @@ type Facts struct {
 	many     map[string]bool             // roots that are started more than once
 	doubled  map[string]bool             // types of objects that receivers know by copies
 	torn     map[string]bool             // of these types: parts that are written afterwards
+	missed   map[*ssa.Global]bool        // package variables that are used although the entry was not seen to reach them
 }
 
 func newFacts() *Facts {
@@ -117,7 +118,7 @@ func newFacts() *Facts {
 		names: map[string]string{}, taken: map[string]int{}, contexts: map[string]int{},
 		globals: map[string]bool{}, mapKeys: map[string]map[string]Value{}, access: map[string]*Access{},
 		stopped: map[string]bool{}, closed: map[string]bool{}, many: map[string]bool{},
-		doubled: map[string]bool{}, torn: map[string]bool{},
+		doubled: map[string]bool{}, torn: map[string]bool{}, missed: map[*ssa.Global]bool{},
 	}
 }
 
@@ -137,13 +138,17 @@ func newDriver(world *World, facts *Facts, limits Limits) *Driver {
 // steps left.
 func drive(world *World, entry *ssa.Function, limits Limits) (*Driver, *Node) {
 	facts := newFacts()
-	_, needed := world.reaches(entry)
-	skipped := map[*ssa.Function][]bool{}
+	reached := world.reaches(entry)
+	missed := 0
 	spent := 0
 	for round := 0; ; round++ {
+		if len(facts.missed) > missed {
+			missed = len(facts.missed)
+			reached = world.findReached(entry, facts.missed)
+		}
 		d := newDriver(world, facts, limits)
 		d.steps = spent
-		d.needed, d.skipped = needed, skipped
+		d.needed, d.active = reached.globals, reached.active
 		start := d.start(entry)
 		d.work()
 		spent = d.steps
