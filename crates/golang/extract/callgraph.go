@@ -20,6 +20,8 @@ type Graph struct {
 	// boxedWith lists, for each name of a method, the boxed types whose method of that name may be
 	// noticed.
 	boxedWith map[string][]types.Type
+	// taken are the functions that may be values, by their signatures.
+	taken map[string][]*ssa.Function
 }
 
 // newGraph looks at every function of the packages that are read.
@@ -89,6 +91,7 @@ func newGraph(w *World) *Graph {
 			callers[other] = append(callers[other], callersOf[key]...)
 		}
 	}
+	g.taken = bySignature
 	backwards(g.noticed, noticed, callers)
 	backwards(g.parallel, parallel, callers)
 	backwards(g.effects, writing, callers)

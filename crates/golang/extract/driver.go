@@ -26,7 +26,7 @@ type Limits struct {
 
 // allSteps is how many steps all entries may take together. It keeps a module of a hundred thousand
 // lines below half a minute.
-const allSteps = 4_000_000
+const allSteps = 8_000_000
 
 // passes are how many steps an entry may take in each attempt to follow it exactly. Most need few;
 // those that do not fit are tried again as long as there are steps left.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -123,28 +124,52 @@ func (w *World) linkInits() {
 	}
 }
 
-// touched are the package variables that something may use or set, with what it calls, unless it
-// leads to more functions than are worth looking at.
+// touched are the package variables that a piece may use or set, with what it calls, unless it does
+// more than that or leads to more functions than are worth looking at.
 func (w *World) touched(mentions *Mentions) (map[*ssa.Global]bool, bool) {
+	globals, ok := w.touchedBy(mentions, false)
+	if !ok {
+		return nil, false
+	}
+	for global := range globals {
+		if w.isRoot(global.Pkg) && mayHoldMethods(global.Type().(*types.Pointer).Elem(), 6) {
+			// What is called through it may come from elsewhere.
+			return w.touchedBy(mentions, true)
+		}
+	}
+	return globals, true
+}
+
+// touchedBy finds them. The methods that a call of an interface's method may mean are those of what
+// the piece itself puts into interfaces, or of everything that is put into one anywhere.
+func (w *World) touchedBy(mentions *Mentions, anywhere bool) (map[*ssa.Global]bool, bool) {
 	const most = 2000
 	globals := map[*ssa.Global]bool{}
 	seen := map[*ssa.Function]bool{}
 	var stack, boxed []*ssa.Function
-	hands := false
+	called := false
 	visit := func(m *Mentions) {
 		for _, global := range m.globals {
 			globals[global] = true
 		}
 		stack = append(stack, m.functions...)
 		for _, method := range m.methods {
-			stack = append(stack, w.implementations(method)...)
+			called = true
+			if anywhere {
+				stack = append(stack, w.implementations(method)...)
+			}
+		}
+		if anywhere {
+			for _, signature := range m.values {
+				stack = append(stack, w.graph.taken[signature]...)
+			}
 		}
 		boxed = append(boxed, m.boxed...)
-		hands = hands || m.hands
+		called = called || m.hands
 	}
 	visit(mentions)
 	for {
-		if hands {
+		if called {
 			stack, boxed = append(stack, boxed...), nil
 		}
 		if len(stack) == 0 {
@@ -157,7 +182,7 @@ func (w *World) touched(mentions *Mentions) (map[*ssa.Global]bool, bool) {
 		}
 		seen[fn] = true
 		m := w.mentionsOf(fn)
-		if m.keeps || len(seen) > most {
+		if m.keeps || m.waits || len(seen) > most {
 			return nil, false
 		}
 		visit(m)
@@ -182,17 +207,31 @@ func (w *World) sets(instr ssa.Instruction) bool {
 		global, ok := i.Addr.(*ssa.Global)
 		return !ok || w.isRoot(global.Pkg)
 	case *ssa.Call:
-		if _, builtin := i.Call.Value.(*ssa.Builtin); builtin {
+		if _, builtin := i.Call.Value.(*ssa.Builtin); builtin || i.Call.IsInvoke() {
 			return true
 		}
-		if i.Call.IsInvoke() {
-			return !w.mayCommunicate(&i.Call)
-		}
 		callee := i.Call.StaticCallee()
-		// Packages are initialised one after the other, whichever imports which.
-		return callee != nil && (isPackageInit(callee) || !w.communicates(callee) && !w.keeps(&i.Call, callee))
+		return callee != nil && !w.waits(instr) && !w.keeps(&i.Call, callee)
 	}
 	return true
+}
+
+// waits tells whether an instruction may start a goroutine, or wait for one. Locks that nobody else
+// has a use for do not make an initialiser wait.
+func (w *World) waits(instr ssa.Instruction) bool {
+	if call, ok := instr.(ssa.CallInstruction); ok {
+		if callee := call.Common().StaticCallee(); callee != nil {
+			switch functionName(callee) {
+			case "(*sync.Mutex).Lock", "(*sync.Mutex).Unlock", "(*sync.RWMutex).Lock", "(*sync.RWMutex).Unlock",
+				"(*sync.RWMutex).RLock", "(*sync.RWMutex).RUnlock", "(*sync.Once).Do", "(*sync.Pool).Get", "(*sync.Pool).Put",
+				"(*sync.Map).Load", "(*sync.Map).Store", "(*sync.Map).LoadOrStore", "sync.NewCond", "sync.OnceFunc", "sync.OnceValue", "sync.OnceValues",
+				"context.Background", "context.TODO":
+				_, spawns := instr.(*ssa.Go)
+				return spawns
+			}
+		}
+	}
+	return w.isNoticed(instr)
 }
 
 func isPackageInit(fn *ssa.Function) bool {
@@ -212,32 +251,58 @@ func (w *World) keeps(call *ssa.CallCommon, callee *ssa.Function) bool {
 	return !changesNothing(callee)
 }
 
-// hands tells whether a function that is not read is given something that it can call.
+// hands tells whether a function that is not read is given something that it can call, and that
+// may be noticed.
 func (w *World) hands(call *ssa.CallCommon, callee *ssa.Function) bool {
-	if _, outside := w.outsidePath(callee); !outside {
+	if path, outside := w.outsidePath(callee); !outside || path == "reflect" {
 		return false
 	}
 	args := call.Args
 	if callee.Signature.Recv() != nil && len(args) > 0 {
 		args = args[1:]
 	}
-	for _, arg := range args {
-		switch arg := arg.(type) {
-		case *ssa.Const:
-			continue
-		case *ssa.MakeInterface:
-			for _, t := range w.inside(arg.X.Type()) {
-				if len(w.methodsOf(t)) > 0 {
-					return true
+	return slices.ContainsFunc(args, w.leadsToNoticed)
+}
+
+// leadsToNoticed tells whether code that has a value may call something by it that is noticed.
+func (w *World) leadsToNoticed(v ssa.Value) bool {
+	switch v := v.(type) {
+	case *ssa.Const:
+		return false
+	case *ssa.Function:
+		return w.communicates(v)
+	case *ssa.MakeClosure:
+		return w.communicates(v.Fn.(*ssa.Function))
+	case *ssa.MakeInterface:
+		for _, t := range w.inside(v.X.Type()) {
+			if slices.ContainsFunc(w.methodsOf(t), w.communicates) {
+				return true
+			}
+		}
+		return false
+	case *ssa.UnOp:
+		if global, ok := v.X.(*ssa.Global); ok && !w.isRoot(global.Pkg) {
+			return false
+		}
+	case *ssa.Slice:
+		// The arguments of a function with any number of them.
+		if array, ok := v.X.(*ssa.Alloc); ok && array.Comment == "varargs" {
+			for _, referrer := range *array.Referrers() {
+				element, ok := referrer.(*ssa.IndexAddr)
+				if !ok {
+					continue
+				}
+				for _, use := range *element.Referrers() {
+					if store, ok := use.(*ssa.Store); ok && w.leadsToNoticed(store.Val) {
+						return true
+					}
 				}
 			}
-			continue
-		}
-		if mayHoldMethods(arg.Type(), 4) {
-			return true
+			return false
 		}
 	}
-	return false
+	_, pointer := v.Type().Underlying().(*types.Pointer)
+	return !pointer && mayHoldMethods(v.Type(), 4)
 }
 
 // mayHoldMethods tells whether something can be called through values of a type.
@@ -254,6 +319,14 @@ func mayHoldMethods(t types.Type, depth int) bool {
 		return mayHoldMethods(u.Elem(), depth-1)
 	case *types.Map:
 		return mayHoldMethods(u.Elem(), depth-1) || mayHoldMethods(u.Key(), depth-1)
+	case *types.Pointer:
+		return mayHoldMethods(u.Elem(), depth-1)
+	case *types.Struct:
+		for field := range u.Fields() {
+			if mayHoldMethods(field.Type(), depth-1) {
+				return true
+			}
+		}
 	}
 	return false
 }

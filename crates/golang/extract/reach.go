@@ -17,6 +17,8 @@ type Mentions struct {
 	boxed        []*ssa.Function // methods of what it puts into interfaces
 	hands        bool            // gives code that is not read something to call
 	keeps        bool            // or to keep and call later
+	waits        bool            // starts goroutines or waits for them
+	values       []string        // signatures of functions that it calls as values
 }
 
 // Reached is what an entry can come to.
@@ -106,6 +108,7 @@ func (w *World) mention(m *Mentions, instr ssa.Instruction) {
 	if w.directlyCommunicates(instr) {
 		m.communicates = true
 	}
+	m.waits = m.waits || w.waits(instr)
 	for _, operand := range instr.Operands(nil) {
 		switch other := (*operand).(type) {
 		case *ssa.Function:
@@ -120,6 +123,8 @@ func (w *World) mention(m *Mentions, instr ssa.Instruction) {
 		} else if callee := common.StaticCallee(); callee != nil {
 			m.hands = m.hands || w.hands(common, callee)
 			m.keeps = m.keeps || w.keeps(common, callee)
+		} else if _, builtin := common.Value.(*ssa.Builtin); !builtin {
+			m.values = append(m.values, signatureKey(common.Signature()))
 		}
 	}
 	if boxing, ok := instr.(*ssa.MakeInterface); ok {
