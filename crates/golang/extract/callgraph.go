@@ -99,7 +99,7 @@ func newGraph(w *World) *Graph {
 	for _, t := range g.boxed {
 		for _, method := range w.methodsOf(t) {
 			w.graphTaken[method] = true
-			if g.effects[method] {
+			if g.effects[method] && isCalledBack(method) {
 				g.boxedWith[method.Name()] = append(g.boxedWith[method.Name()], t)
 			}
 		}

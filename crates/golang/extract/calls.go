@@ -278,6 +278,12 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos 
 	if !changesNothing(target.fn) {
 		d.disturb(s, target.args)
 	}
+	if parsesFlags[functionName(target.fn)] && d.world.flagVariables {
+		d.forgetPlain(s, everything(s))
+	}
+	if callsLater[functionName(target.fn)] && len(found) > 0 {
+		d.assume(pos, "either", aboutUnreadCallback, name)
+	}
 	// What is computed from known data is lost here; everything else comes from outside.
 	external := quiet && !d.isDetermined(s, target)
 	finish(d.unknownFrom(s, here(s.top()), site, t, external))

@@ -36,7 +36,9 @@ type World struct {
 	globals    []*ssa.Global // of the roots, in the order of their packages and names
 	noticed    map[types.Type][]*ssa.Function
 	insides    map[types.Type][]types.Type
-	reached    *sync.Map // *ssa.Function to reached: what `reaches` has found, for all workers
+	// Are there flags that call functions of the program when they are parsed, or set its variables?
+	flagCallbacks, flagVariables bool
+	reached                      *sync.Map // *ssa.Function to reached: what `reaches` has found, for all workers
 }
 
 // copy is the same world for another worker: what is remembered is not shared.
@@ -96,6 +98,7 @@ func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Pac
 			w.collectNames(file)
 		}
 	}
+	w.lookForFlags()
 	w.graph = newGraph(w)
 	w.linkInits()
 	return w
