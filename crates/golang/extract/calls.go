@@ -260,6 +260,10 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos 
 		return false
 	}
 	quiet, _ := d.world.quietly(target.fn)
+	isParsing := parsesFlags[functionName(target.fn)]
+	if isParsing && !d.flags.call {
+		quiet = true
+	}
 	found := d.callbacks(s, target)
 	if serves[functionName(target.fn)] && len(found) == 0 {
 		return d.serve(s, site, target, t, pos, finish)
@@ -278,7 +282,7 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos 
 	if !changesNothing(target.fn) {
 		d.disturb(s, target.args)
 	}
-	if parsesFlags[functionName(target.fn)] && d.world.flagVariables {
+	if isParsing && d.flags.set {
 		d.forgetPlain(s, everything(s))
 	}
 	if callsLater[functionName(target.fn)] && len(found) > 0 {

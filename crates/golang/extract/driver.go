@@ -81,6 +81,7 @@ type Driver struct {
 	daemon      bool // is what is being written done by a daemon?
 	current     *State
 	needed      map[*ssa.Global]bool
+	flags       Flags
 	active      map[*ssa.Function][]bool // of initialisers: the pieces that the entry has a use for
 	fromShared  map[string]bool          // unknowns that were read from memory other goroutines write
 }
@@ -148,7 +149,7 @@ func drive(world *World, entry *ssa.Function, limits Limits) (*Driver, *Node) {
 		}
 		d := newDriver(world, facts, limits)
 		d.steps = spent
-		d.needed, d.active = reached.globals, reached.active
+		d.needed, d.active, d.flags = reached.globals, reached.active, reached.flags
 		start := d.start(entry)
 		d.work()
 		spent = d.steps

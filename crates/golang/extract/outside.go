@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
-	"golang.org/x/tools/go/ssa/ssautil"
 )
 
 // This file knows the functions that are not read: which of them wait for nothing and call back
@@ -109,7 +108,7 @@ func (w *World) quietly(fn *ssa.Function) (bool, string) {
 		fn = origin
 	}
 	name := functionName(fn)
-	if loud[name] || parsesFlags[name] && w.flagCallbacks {
+	if loud[name] || parsesFlags[name] {
 		return false, ""
 	}
 	if fn.Name() == "init" && fn.Signature.Recv() == nil {
@@ -144,25 +143,17 @@ func (w *World) quietly(fn *ssa.Function) (bool, string) {
 	return false, ""
 }
 
-// lookForFlags finds out what parsing flags does.
-func (w *World) lookForFlags() {
-	for fn := range ssautil.AllFunctions(w.program) {
-		instructions(fn, func(instr ssa.Instruction) {
-			call, ok := instr.(ssa.CallInstruction)
-			if !ok {
-				return
-			}
-			callee := call.Common().StaticCallee()
-			if callee == nil || callee.Pkg == nil || callee.Pkg.Pkg.Path() != "flag" {
-				return
-			}
-			switch name := callee.Name(); {
-			case name == "Var", name == "Func", name == "BoolFunc", name == "TextVar", name == "SetOutput":
-				w.flagCallbacks = true
-			case strings.HasSuffix(name, "Var"):
-				w.flagVariables = true
-			}
-		})
+// flagging tells functions that give a flag a variable of the program, or something to call when it
+// is parsed.
+func flagging(callee *ssa.Function) (variable, callback bool) {
+	if callee.Pkg == nil || callee.Pkg.Pkg.Path() != "flag" {
+		return false, false
+	}
+	switch name := callee.Name(); name {
+	case "Var", "Func", "BoolFunc", "TextVar", "SetOutput":
+		return false, true
+	default:
+		return strings.HasSuffix(name, "Var"), false
 	}
 }
 

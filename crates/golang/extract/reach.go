@@ -19,11 +19,16 @@ type Mentions struct {
 	keeps        bool            // or to keep and call later
 	waits        bool            // starts goroutines or waits for them
 	values       []string        // signatures of functions that it calls as values
+	flags        Flags
 }
+
+// Flags say what parsing flags may do: call something of the program, or set its variables.
+type Flags struct{ call, set bool }
 
 // Reached is what an entry can come to.
 type Reached struct {
 	meets   bool // anything that goroutines meet at
+	flags   Flags
 	globals map[*ssa.Global]bool
 	active  map[*ssa.Function][]bool // of initialisers: the pieces that it has a use for
 }
@@ -55,6 +60,7 @@ func (w *World) findReached(entry *ssa.Function, used map[*ssa.Global]bool) *Rea
 	}
 	visit = func(m *Mentions) {
 		r.meets = r.meets || m.communicates
+		r.flags = Flags{r.flags.call || m.flags.call, r.flags.set || m.flags.set}
 		stack = append(append(stack, m.functions...), m.boxed...)
 		for _, global := range m.globals {
 			if !r.globals[global] {
@@ -123,6 +129,8 @@ func (w *World) mention(m *Mentions, instr ssa.Instruction) {
 		} else if callee := common.StaticCallee(); callee != nil {
 			m.hands = m.hands || w.hands(common, callee)
 			m.keeps = m.keeps || w.keeps(common, callee)
+			set, calls := flagging(callee)
+			m.flags = Flags{m.flags.call || calls, m.flags.set || set}
 		} else if _, builtin := common.Value.(*ssa.Builtin); !builtin {
 			m.values = append(m.values, signatureKey(common.Signature()))
 		}

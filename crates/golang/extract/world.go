@@ -36,9 +36,7 @@ type World struct {
 	globals    []*ssa.Global // of the roots, in the order of their packages and names
 	noticed    map[types.Type][]*ssa.Function
 	insides    map[types.Type][]types.Type
-	// Are there flags that call functions of the program when they are parsed, or set its variables?
-	flagCallbacks, flagVariables bool
-	reached                      *sync.Map // *ssa.Function to reached: what `reaches` has found, for all workers
+	reached    *sync.Map // *ssa.Function to reached: what `reaches` has found, for all workers
 }
 
 // copy is the same world for another worker: what is remembered is not shared.
@@ -98,7 +96,6 @@ func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Pac
 			w.collectNames(file)
 		}
 	}
-	w.lookForFlags()
 	w.graph = newGraph(w)
 	w.linkInits()
 	return w
