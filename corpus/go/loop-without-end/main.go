@@ -2,7 +2,7 @@
 // that the send is never reached.
 //
 // verdict: terminates
-// model: deadlock
+// model: leak
 // live: null
 package main
 

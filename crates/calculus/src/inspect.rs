@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use crate::action::{Action, ActionKind, PanicCause};
 use crate::ast::SyncOp;
-use crate::code::{Instruction, SelectOp};
+use crate::code::{Code, Instruction, SelectOp};
 use crate::index::{FuncId, Idx, ObjectId, Pc, ProcId, VarId};
 use crate::local::{Local, Status};
 use crate::machine::{Machine, State};
@@ -119,6 +119,26 @@ impl Machine {
         let number = state.proc(process);
         let tables = self.tables();
         tables.local_state(process, number).is_some_and(|local| local.status == Status::Waiting)
+    }
+
+    /// The places of the selects, puts and gets that a process which stands at this instruction may
+    /// come to next and later, as long as it stays in the function that it is in and those it calls.
+    pub fn waits_after(&self, pc: Pc) -> Vec<Span> {
+        let code = self.code();
+        let mut seen = vec![false; code.instructions.len()];
+        let mut todo = Vec::new();
+        successors(code, pc, &mut todo);
+        let mut spans = Vec::new();
+        while let Some(pc) = todo.pop() {
+            if std::mem::replace(&mut seen[pc.position()], true) {
+                continue;
+            }
+            if matches!(code.instructions[pc], Instruction::Select(_)) {
+                spans.push(code.origins[pc].span);
+            }
+            successors(code, pc, &mut todo);
+        }
+        spans
     }
 
     /// Has this process neither finished nor panicked?
@@ -257,5 +277,30 @@ impl Machine {
     /// The place in the text where a process would take a step.
     pub fn step_span(&self, state: &State, process: ProcId, case: u16) -> Span {
         self.place(state, process, case).span
+    }
+}
+
+/// Where a process may go on after an instruction: in a function that it calls, or behind the call.
+fn successors(code: &Code, pc: Pc, next: &mut Vec<Pc>) {
+    let behind = Pc::new(pc.position() + 1);
+    match &code.instructions[pc] {
+        Instruction::Jump(target) => next.push(*target),
+        Instruction::Unless(_, target) => next.extend([*target, behind]),
+        Instruction::Call(function, ..) => next.extend([code.functions[*function].entry, behind]),
+        Instruction::Choose(targets) => next.extend(targets),
+        Instruction::Select(select) => {
+            next.extend(select.cases.iter().map(|case| case.target).chain(select.default));
+        }
+        Instruction::Return(_) | Instruction::Panic(_) => {}
+        Instruction::Assign(..)
+        | Instruction::NewChannel(..)
+        | Instruction::NewLock(..)
+        | Instruction::Spawn(..)
+        | Instruction::Observe(_)
+        | Instruction::Close(_)
+        | Instruction::Abandon(_)
+        | Instruction::Sync(..)
+        | Instruction::Announce(_)
+        | Instruction::Add(..) => next.push(behind),
     }
 }

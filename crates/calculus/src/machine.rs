@@ -65,7 +65,7 @@ impl State {
     }
 
     /// The processes that exist, each with the number of its state.
-    pub(crate) fn processes(&self) -> impl Iterator<Item = (ProcId, u32)> + '_ {
+    pub fn processes(&self) -> impl Iterator<Item = (ProcId, u32)> + '_ {
         let numbered = self.procs.iter().enumerate().filter(|(_, number)| **number != 0);
         numbered.map(|(position, number)| (ProcId::new(position), *number))
     }

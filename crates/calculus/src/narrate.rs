@@ -64,10 +64,49 @@ impl Machine {
         let tables = self.tables();
         let name = |(function, var): (FuncId, VarId)| self.code().variable(function, var);
         let own = name(tables.holders[object]);
-        match tables.holders.iter().filter(|holder| name(**holder) == own).count() {
+        let is_namesake = |holder: &&(FuncId, VarId)| name(**holder) == own;
+        match tables.holders.iter().filter(is_namesake).count() {
             0 | 1 => own.to_string(),
-            _ => format!("{own}#{}", object.0),
+            _ => {
+                let up_to_this = tables.holders.iter().take(object.position() + 1);
+                format!("{own}#{}", up_to_this.filter(is_namesake).count())
+            }
         }
+    }
+
+    /// The numbers of a process's path: `[2, 1]` for `main.2.1`.
+    pub fn process_path(&self, process: ProcId) -> Vec<u32> {
+        self.tables().path_numbers(process)
+    }
+
+    /// The processes that are started before anything happens, each with the function that it calls
+    /// first, if that is all it begins with.
+    pub fn started_at_first(&self) -> Vec<(ProcId, Option<String>)> {
+        self.started(&self.first_move())
+    }
+
+    /// The processes that a step starts, likewise.
+    pub fn started_by(&self, state: &State, action: &Action) -> Vec<(ProcId, Option<String>)> {
+        let message = self.message(state, action);
+        let follow = |process, stimulus| {
+            self.started(&self.compute_move(process, state.proc(process), stimulus))
+        };
+        let mut started = follow(action.actor, action.stimulus(message));
+        if let Some((partner, case)) = action.partner {
+            started.extend(follow(partner, Stimulus::Receive(case, message)));
+        }
+        started
+    }
+
+    fn started(&self, done: &Move) -> Vec<(ProcId, Option<String>)> {
+        let spawns =
+            done.performed.iter().filter_map(|(_, pc)| match self.code().instructions[*pc] {
+                Instruction::Spawn(start, _) => Some(start),
+                _ => None,
+            });
+        // Processes are listed in the order of the spawns that start them.
+        let children = done.procs.iter().map(|(child, _)| *child);
+        children.zip(spawns).map(|(child, start)| (child, self.first_call(start))).collect()
     }
 
     /// The names of all processes and objects that were seen so far.

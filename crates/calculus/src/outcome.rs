@@ -131,10 +131,13 @@ impl Machine {
         let tables = self.tables();
         let mut verdict = Verdict::Terminates;
         let mut limit = None;
+        let goes_on = |status: &Status| matches!(status, Status::Spinning(_) | Status::Runaway(..));
+        let others_go_on =
+            state.processes().any(|(process, number)| goes_on(&cache.menu(process, number).status));
         for (process, number) in state.processes() {
             let found = match &cache.menu(process, number).status {
                 Status::Done => Verdict::Terminates,
-                Status::Waiting if process == ProcId(0) => Verdict::Deadlock,
+                Status::Waiting if process == ProcId(0) && !others_go_on => Verdict::Deadlock,
                 Status::Waiting | Status::Refuted => Verdict::Leak,
                 Status::Spinning(_) => Verdict::Diverges,
                 Status::Runaway(what, _) => {

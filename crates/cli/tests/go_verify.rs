@@ -251,6 +251,7 @@ fn violations_are_written_as_sarif() {
             let uri = place["artifactLocation"]["uri"].as_str().expect("a file");
             assert!(corpus().join(uri).is_file(), "{location}");
             assert!(place["region"]["startLine"].as_u64() > Some(0), "{location}");
+            assert!(place["contextRegion"]["snippet"]["text"].is_string(), "{location}");
         }
     }
 }
@@ -369,11 +370,72 @@ fn one_bug_is_one_finding_and_can_be_accepted() {
     assert_eq!(document["findings"][0]["suppression"]["reason"], "shows it");
 }
 
+/// A server with two loops, of which one has nothing to receive.
+const SERVER: &str = "package main
+
+import \"sync\"
+
+type Server struct {
+\tmu   sync.Mutex
+\tjobs chan int
+}
+
+func (s *Server) loop() {
+\ts.mu.Lock()
+\tdefer s.mu.Unlock()
+\t<-s.jobs
+}
+
+func main() {
+\ts := &Server{jobs: make(chan int)}
+\tgo s.loop()
+\tgo s.loop()
+\tgo func() { s.jobs <- 1 }()
+}
+";
+
+#[test]
+fn names_are_those_of_the_source() {
+    let folder = module(SERVER);
+    let Some((_, document)) = verified_in(folder.path(), &["--property", "no-leak"]) else {
+        return;
+    };
+    let message = document["findings"][0]["message"].as_str().expect("a message");
+    assert_eq!(
+        message,
+        "after main has returned, (*Server).loop#2 waits to receive from Server.jobs (main.go:13) \
+         forever"
+    );
+    let text = document["entries"][0]["properties"]["no-leak"]["trace"].to_string();
+    for name in ["starts (*Server).loop#2", "starts main.func1", "locks Server.mu"] {
+        assert!(text.contains(name), "{name} in {text}");
+    }
+    let formula = folder.path().join("f.mcf");
+    for (names, expected) in [
+        ("recv((*Server).loop#1, Server.jobs)", None),
+        ("send(main.func1, main.1)", None),
+        ("recv((*Server).loop)", Some("ambiguous in example.com/m.main: it may be main.1, main.2")),
+        ("recv(Server.job)", Some("the nearest names are Server.jobs")),
+    ] {
+        std::fs::write(&formula, format!("<true*.{names}>true")).expect("written");
+        let spec = Spec::new(STRAIT)
+            .arguments(["go", "verify", "--formula", "f.mcf"])
+            .directory(folder.path());
+        let finished = run(&Launcher::of(STRAIT), &spec).expect("strait starts");
+        let said = finished.stderr.text();
+        match expected {
+            None => assert!(finished.end.is_success(), "{names}: {said}"),
+            Some(expected) => assert!(said.contains(expected), "{names}: {said}"),
+        }
+    }
+}
+
 #[test]
 fn entries_are_named_as_the_help_promises() {
     let folder = module(TWICE);
     for form in [
         "twice",
+        "(*store).twice",
         "example.com/m.(*store).twice",
         "(*example.com/m.store).twice",
         "example.com/m.main",
@@ -409,7 +471,16 @@ fn what_is_unknown_fails_a_build_when_asked_to() {
 
 #[test]
 fn an_entry_ends_when_its_time_is_up() {
-    let arguments = ["./sieve", "--time", "1s", "--states", "1000000000", "--no-reduction"];
+    let arguments = [
+        "./sieve",
+        "--time",
+        "1s",
+        "--extraction-time",
+        "5m",
+        "--states",
+        "1000000000",
+        "--no-reduction",
+    ];
     let Some((_, document)) = verified(&arguments) else { return };
     let seconds = document["entries"][0]["seconds"].as_f64().expect("seconds");
     assert!(seconds < 3.0, "{seconds}");

@@ -1,6 +1,10 @@
 package main
 
-import "go/token"
+import (
+	"go/token"
+
+	"golang.org/x/tools/go/ssa"
+)
 
 // Code is what remains of a Go function after everything that is known has been performed: the
 // operations that other goroutines can notice, and the choices that depend on what is not known.
@@ -27,6 +31,8 @@ type Code struct {
 	// of goto, spawn and call
 	node  *Node
 	subst map[string]*Expr
+	// of spawn: the function that the goroutine runs, for its name
+	runs *ssa.Function
 }
 
 // Operations of Code.

@@ -360,7 +360,7 @@ func (d *Driver) spawnCall(s *State, call *ssa.CallCommon, fn Value, args []Valu
 	child.frames = []*Frame{frame}
 	name := target.fn.Name()
 	node, subst := d.arrive(child, name, target.fn.Pos(), d.limits.roots)
-	d.put(&Code{op: opSpawn, node: node, subst: subst, pos: pos})
+	d.put(&Code{op: opSpawn, node: node, subst: subst, pos: pos, runs: target.fn})
 }
 
 // startedAgain notes that there may be several goroutines of a root.

@@ -117,6 +117,7 @@ func (d *Driver) newObject(s *State, hint, key string, t types.Type, pos token.P
 	// The name is taken before the locks inside ask for theirs.
 	object := &Object{kind: "memory", typ: t, multi: d.repeats(s)}
 	s.heap[name] = object
+	d.hintNames[strings.TrimPrefix(name, "o_")] = d.goNameOf(hint, t, pos)
 	value := d.zero(s, t, strings.TrimPrefix(name, "o_"), pos, 0)
 	s.heap[name] = &Object{kind: "memory", typ: t, value: value, multi: object.multi}
 	return Ptr{name, ""}
@@ -131,6 +132,7 @@ func (d *Driver) zero(s *State, t types.Type, hint string, pos token.Pos, depth 
 	case "mutex", "rwmutex", "waitgroup":
 		return d.newLock(s, hint, lockKind(t), pos)
 	case "once":
+		d.nameInside(hint, hint+"_once", "")
 		return Agg{[]Value{d.newLock(s, hint+"_once", "mutex", token.NoPos), KBool(false)}}
 	case "errgroup":
 		return Agg{[]Value{d.newLock(s, hint, "waitgroup", pos), KNil{}, KNil{}}}
@@ -150,6 +152,7 @@ func (d *Driver) zero(s *State, t types.Type, hint string, pos token.Pos, depth 
 			name := hint
 			if holdsConcurrency(u.Field(i).Type()) {
 				name = hint + "_" + u.Field(i).Name()
+				d.nameInside(hint, name, "."+u.Field(i).Name())
 			}
 			elems[i] = d.zero(s, u.Field(i).Type(), name, pos, depth+1)
 		}
@@ -162,8 +165,13 @@ func (d *Driver) zero(s *State, t types.Type, hint string, pos token.Pos, depth 
 			return Sym{"«?»"}
 		}
 		elems := make([]Value, u.Len())
+		named := holdsConcurrency(u.Elem())
 		for i := range elems {
-			elems[i] = d.zero(s, u.Elem(), fmt.Sprintf("%s_%d", hint, i), pos, depth+1)
+			name := fmt.Sprintf("%s_%d", hint, i)
+			if named {
+				d.nameInside(hint, name, fmt.Sprintf("[%d]", i))
+			}
+			elems[i] = d.zero(s, u.Elem(), name, pos, depth+1)
 		}
 		return Agg{elems}
 	}
@@ -174,6 +182,7 @@ func (d *Driver) zero(s *State, t types.Type, hint string, pos token.Pos, depth 
 // many wait.
 func (d *Driver) newCond(s *State, hint string, pos token.Pos) Value {
 	channel := d.newChannel(s, hint+"_wake", "cond "+hint, 0, types.NewStruct(nil, nil), pos)
+	d.nameObject(s, channel.(Ref).object, d.hintNames[hint], pos)
 	place := "waiters " + hint
 	cell := d.fresh(s, "waiters_"+hint, place)
 	messages := d.messages(place)
@@ -190,6 +199,7 @@ func (d *Driver) newLock(s *State, hint, kind string, pos token.Pos) Value {
 	name := d.fresh(s, hint, "lock "+hint)
 	s.heap[name] = &Object{kind: kind, multi: d.repeats(s), from: pos, value: KInt(0)}
 	d.kinds[name] = kind
+	d.nameObject(s, name, d.hintNames[hint], pos)
 	d.put(&Code{op: opLockNew, name: name, note: kind, pos: pos})
 	return Ref{name}
 }
@@ -211,7 +221,9 @@ func (d *Driver) makeChannel(s *State, i *ssa.MakeChan) Value {
 	}
 	hint := d.world.nameAt(i)
 	element := i.Type().Underlying().(*types.Chan).Elem()
-	return d.newChannel(s, hint, here(s.top())+fmt.Sprintf("%p", i), capacity, element, i.Pos())
+	channel := d.newChannel(s, hint, here(s.top())+fmt.Sprintf("%p", i), capacity, element, i.Pos())
+	d.nameObject(s, channel.(Ref).object, d.world.goName(i.Pos(), 0), i.Pos())
+	return channel
 }
 
 func (d *Driver) newChannel(s *State, hint, key string, capacity int64, element types.Type, pos token.Pos) Value {
@@ -250,6 +262,7 @@ func (d *Driver) global(s *State, g *ssa.Global) Value {
 			}
 			s.heap[name] = &Object{kind: "memory", typ: t, value: value}
 		} else if len(s.frames) > 1 && strings.HasPrefix(s.frames[len(s.frames)-1].fn.Name(), "init") || s.root == "main" && !s.escaped["*"] {
+			d.hintNames[strings.TrimPrefix(name, "g_")] = qualified(g.Pkg.Pkg, d.home, g.Name())
 			s.heap[name] = &Object{kind: "memory", typ: t}
 			s.heap[name] = &Object{kind: "memory", typ: t, value: d.zero(s, t, strings.TrimPrefix(name, "g_"), g.Pos(), 0)}
 		} else {

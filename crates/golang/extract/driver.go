@@ -83,6 +83,9 @@ type Driver struct {
 	needed      map[*ssa.Global]bool
 	flags       Flags
 	active      map[*ssa.Function][]bool // of initialisers: the pieces that the entry has a use for
+	home        *types.Package           // of the entry
+	hintNames   map[string]string        // what people call what hints of names stand for
+	goNames     map[string]GoName        // what people call objects of the program
 	fromShared  map[string]bool          // unknowns that were read from memory other goroutines write
 }
 
@@ -132,6 +135,7 @@ func newDriver(world *World, facts *Facts, limits Limits) *Driver {
 		usesGlobal: facts.globals, reached: map[token.Pos]bool{}, inexact: map[token.Pos]bool{},
 		assumptions: map[string]Note{}, fromShared: map[string]bool{}, loops: map[*ssa.BasicBlock]bool{},
 		liveness: world.liveness, loopsOf: world.loopsOf,
+		hintNames: map[string]string{}, goNames: map[string]GoName{},
 	}
 }
 
@@ -150,6 +154,9 @@ func drive(world *World, entry *ssa.Function, limits Limits) (*Driver, *Node) {
 		d := newDriver(world, facts, limits)
 		d.steps = spent
 		d.needed, d.active, d.flags = reached.globals, reached.active, reached.flags
+		if entry.Pkg != nil {
+			d.home = entry.Pkg.Pkg
+		}
 		start := d.start(entry)
 		d.work()
 		spent = d.steps

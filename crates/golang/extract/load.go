@@ -153,7 +153,7 @@ func (w *World) entries(options *Options, answer *Answer) []*ssa.Function {
 			return
 		}
 		for _, name := range options.entries {
-			if prefix, ok := strings.CutSuffix(name, "*"); ok && strings.HasPrefix(fn.Name(), prefix) || fn.Name() == name || fn.String() == name || strings.TrimPrefix(fn.String(), fn.Pkg.Pkg.Path()+".") == name {
+			if prefix, ok := strings.CutSuffix(name, "*"); ok && strings.HasPrefix(fn.Name(), prefix) || fn.Name() == name || fn.String() == name || goFunctionName(fn, fn.Pkg.Pkg) == name {
 				matched[name] = true
 				found = append(found, fn)
 				return
@@ -248,6 +248,7 @@ func (w *World) entrySafely(fn *ssa.Function, limits Limits, e *Entry, place fun
 	e.Truncated = d.full
 	simplify(d, start)
 	lower(d, start, e, place)
+	e.Names["main"] = goFunctionName(fn, d.home)
 	e.Migo = migo(d, start)
 	d.describe(e, place)
 	return d, ""

@@ -94,6 +94,7 @@ func (d *Driver) copyLock(s *State, of Ref, pos token.Pos) Value {
 	if !known {
 		d.assume(pos, "either", aboutCopiedLock)
 	}
+	d.hintNames[of.object+"_copy"] = d.goNames[of.object].copied()
 	made := d.newLock(s, of.object+"_copy", o.kind, token.NoPos).(Ref)
 	on := variable(made.object)
 	switch {
@@ -123,6 +124,7 @@ func (d *Driver) resets(s *State, object, path string, before Ref, pos token.Pos
 		d.assume(pos, "either", aboutOverwrittenLock)
 		return
 	}
+	d.hintNames[before.object+"_new"] = d.goNames[before.object].text
 	made := d.newLock(s, before.object+"_new", s.heap[before.object].kind, token.NoPos)
 	d.replacePart(s, object, path, made)
 }

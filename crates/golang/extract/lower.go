@@ -45,6 +45,7 @@ type writer struct {
 	// of what is being written: see Position
 	imprecise, recovered bool
 	start                token.Pos // of the entry
+	shown                shownNames
 }
 
 // names are what variables are called in the function being written.
@@ -52,7 +53,7 @@ type names map[string]*Expr
 
 // lower writes the program of an entry.
 func lower(d *Driver, start *Node, e *Entry, place func(token.Pos) Position) {
-	w := &writer{d: d, table: map[Position]int{}, entry: e, place: place, queued: map[*Node]bool{}}
+	w := &writer{d: d, table: map[Position]int{}, entry: e, place: place, queued: map[*Node]bool{}, shown: shownNames{known: map[string]bool{}}}
 	for _, node := range reachable(start) {
 		node.uses = 0
 	}
@@ -96,6 +97,7 @@ func lower(d *Driver, start *Node, e *Entry, place func(token.Pos) Position) {
 		w.queue = w.queue[1:]
 		w.function(node)
 	}
+	w.shown.write(e, place)
 	e.Text = w.text.String()
 	e.Lines = w.lines
 }
@@ -348,6 +350,7 @@ func (w *writer) statement(c *Code, env names) names {
 	case opChan:
 		var name string
 		env, name = w.bind(env, c.name)
+		w.shown.object(w.d, c.name, name)
 		element := w.d.typeOf(w.d.keys[c.name], 0)
 		if c.n > 0 {
 			w.line(c.pos, "chan %s: %s[%d]", name, element, c.n)
@@ -357,6 +360,7 @@ func (w *writer) statement(c *Code, env names) names {
 	case opLockNew:
 		var name string
 		env, name = w.bind(env, c.name)
+		w.shown.object(w.d, c.name, name)
 		w.line(c.pos, "%s %s", c.note, name)
 	case opAssign:
 		value := expression(c.expr, env)
@@ -372,6 +376,7 @@ func (w *writer) statement(c *Code, env names) names {
 	case opClose:
 		w.line(c.pos, "close %s", on)
 	case opSpawn:
+		w.shown.function(w.d, c.runs, c.node.emitName)
 		w.line(c.pos, "spawn {")
 		w.indent++
 		w.line(0, "%s", w.callText(c, env))

@@ -56,8 +56,12 @@ func (d *Driver) newSemaphore(m *modelled) {
 		return // every operation says that it is not known
 	}
 	unit := types.NewStruct(nil, nil)
-	d.store(m.s, Ptr{p.object, "/0"}, d.newChannel(m.s, "units", "units "+m.key(), int64(size), unit, token.NoPos), m.pos)
-	d.store(m.s, Ptr{p.object, "/1"}, d.newChannel(m.s, "gate", "gate "+m.key(), 1, unit, token.NoPos), m.pos)
+	units := d.newChannel(m.s, "units", "units "+m.key(), int64(size), unit, token.NoPos)
+	gate := d.newChannel(m.s, "gate", "gate "+m.key(), 1, unit, token.NoPos)
+	d.nameModel(m, units, "semaphore", "")
+	d.nameModel(m, gate, "semaphore", ".queue")
+	d.store(m.s, Ptr{p.object, "/0"}, units, m.pos)
+	d.store(m.s, Ptr{p.object, "/1"}, gate, m.pos)
 	d.store(m.s, Ptr{p.object, "/2"}, size, m.pos)
 }
 

@@ -55,6 +55,7 @@ func (d *Driver) newTicks(m *modelled) Value {
 // stopped timer delivers nothing, to stop it takes the message away.
 func (d *Driver) newClock(m *modelled, clock string) Value {
 	r := d.newChannel(m.s, clock, "clock "+m.key(), 1, types.NewStruct(nil, nil), token.NoPos).(Ref)
+	d.nameClock(m, r.object)
 	copied := *m.s.heap[r.object]
 	copied.clock, copied.typ = clock, nil
 	m.s.heap[r.object] = &copied
@@ -380,5 +381,6 @@ func (d *Driver) spawnOutside(s *State, deferred Deferred, after []After, pos to
 	d.instances[child.root]++
 	d.startedAgain(s, child.root)
 	node, subst := d.arrive(child, "go", pos, d.limits.roots)
-	d.put(&Code{op: opSpawn, node: node, subst: subst, pos: pos})
+	called, _ := deferred.fn.(Clo)
+	d.put(&Code{op: opSpawn, node: node, subst: subst, pos: pos, runs: called.fn})
 }

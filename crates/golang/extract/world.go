@@ -33,7 +33,8 @@ type World struct {
 	starts     map[*ssa.Package]bool // where entries are looked for
 	variant    map[*ssa.Package]bool // packages together with their tests, which are there without as well
 	names      map[token.Pos]string
-	globals    []*ssa.Global // of the roots, in the order of their packages and names
+	goNames    map[token.Pos][]string // what people call what is made
+	globals    []*ssa.Global          // of the roots, in the order of their packages and names
 	noticed    map[types.Type][]*ssa.Function
 	insides    map[types.Type][]types.Type
 	reached    *sync.Map // *ssa.Function to reached: what `reaches` has found, for all workers
@@ -55,7 +56,7 @@ func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Pac
 		program: program, packages: loaded, roots: map[*ssa.Package]bool{},
 		liveness: map[*ssa.Function]*Liveness{}, loopsOf: map[*ssa.Function]*Loops{},
 		invokes: map[*types.Func]bool{}, still: map[*ssa.Function]bool{},
-		mentions: map[*ssa.Function]*Mentions{}, pieces: map[*ssa.Function]*Pieces{}, methods: map[*types.Func][]*ssa.Function{}, regions: map[*ssa.BasicBlock]*Region{}, names: map[token.Pos]string{},
+		mentions: map[*ssa.Function]*Mentions{}, pieces: map[*ssa.Function]*Pieces{}, methods: map[*types.Func][]*ssa.Function{}, regions: map[*ssa.BasicBlock]*Region{}, names: map[token.Pos]string{}, goNames: map[token.Pos][]string{},
 		insides: map[types.Type][]types.Type{}, reached: &sync.Map{}, variant: map[*ssa.Package]bool{},
 	}
 	for _, root := range roots {
@@ -94,6 +95,7 @@ func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Pac
 		w.sizes = p.TypesSizes
 		for _, file := range p.Syntax {
 			w.collectNames(file)
+			w.collectGoNames(file, p.TypesInfo)
 		}
 	}
 	w.graph = newGraph(w)

@@ -78,14 +78,16 @@ pub enum Error {
     },
     /// The helper was not done in time.
     #[error(
-        "reading the packages takes longer than {} s; name fewer packages, or give it more time with \
-         --extraction-time",
-        wall.as_secs()
+        "reading the packages takes longer than {wall:?}; name fewer packages, or give it more time \
+         with --extraction-time (the first run also builds the helper that reads them)"
     )]
     Slow {
         /// What it was given.
         wall: std::time::Duration,
     },
+    /// The user has asked to stop while the packages were read.
+    #[error("interrupted while the packages were read; nothing was checked")]
+    Interrupted,
     /// A file of the cache could not be used.
     #[error("cannot {action} {}: {source}", path.display())]
     Cache {

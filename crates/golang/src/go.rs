@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Deserialize;
 use strait_toolchain::{Finished, Launcher, Spec, run};
@@ -62,6 +62,11 @@ impl Go {
     pub fn cancelled_by(mut self, flag: Arc<AtomicBool>) -> Self {
         self.cancel = Some(flag);
         self
+    }
+
+    /// Has the flag been set?
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(|flag| flag.load(Ordering::SeqCst))
     }
 
     /// Its version, such as `1.26.8`.

@@ -68,6 +68,13 @@ pub enum Reason {
         /// Names that are like it.
         nearest: Vec<String>,
     },
+    /// A formula names something by a name that several of the entry have.
+    AmbiguousName {
+        /// The name.
+        name: String,
+        /// Names that tell them apart.
+        candidates: Vec<String>,
+    },
 }
 
 /// Reasons as they are counted.
@@ -135,7 +142,7 @@ impl Reason {
             Reason::Untracked { .. } => ReasonKind::Data,
             Reason::Loop(LoopReason::NotKnown { limit, .. }) => limited(*limit),
             Reason::Loop(_) => ReasonKind::Loop,
-            Reason::MissingName { .. } => ReasonKind::Formula,
+            Reason::MissingName { .. } | Reason::AmbiguousName { .. } => ReasonKind::Formula,
             Reason::Model(unknown) => match unknown {
                 Unknown::StatesLeft { bound, .. } | Unknown::FormulaStatesLeft(bound) => {
                     match bound {
@@ -188,6 +195,11 @@ impl fmt::Display for Reason {
                 "the formula names `{name}`, which this entry does not have; the nearest names \
                  are {}",
                 nearest.join(", ")
+            ),
+            Reason::AmbiguousName { name, candidates } => write!(
+                formatter,
+                "the formula names `{name}`, which is ambiguous in this entry: it may be {}",
+                candidates.join(", ")
             ),
         }
     }

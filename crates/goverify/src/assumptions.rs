@@ -21,8 +21,8 @@ impl fmt::Display for Rests {
         write!(formatter, "{}", self.first)?;
         match self.more {
             0 => Ok(()),
-            1 => formatter.write_str(" and 1 more assumption"),
-            more => write!(formatter, " and {more} more assumptions"),
+            1 => formatter.write_str(", and 1 more assumption"),
+            more => write!(formatter, ", and {more} more assumptions"),
         }
     }
 }
@@ -173,7 +173,7 @@ mod tests {
                 fine,
                 &[Over, Either, Under],
                 live,
-                "leaves out m.go:3: there is no function Either and 1 more assumption",
+                "leaves out m.go:3: there is no function Either, and 1 more assumption",
             ),
             (blocks, &[], live, "violated"),
             (blocks, &[Under], live, "violated"),

@@ -7,8 +7,8 @@ use strait_calculus::Program;
 use strait_explore::Coverage;
 use strait_golang::Entry;
 use strait_verify::{
-    Budget, Model, Places, Property, Reduction, Verdict, Verification, Why, check_formula,
-    known_names, nearest_names, verify,
+    Budget, Model, NameProblem, Places, Property, Reduction, Verdict, Verification, Vocabulary,
+    Why, check_formula, verify,
 };
 
 use crate::answer::{Answer, Asked, Checked, Conclusion, Reason};
@@ -186,17 +186,22 @@ fn formulas_on(
     } else {
         &found.model
     };
-    let known = known_names(model, places);
     let answers = formulas.iter().map(|named| {
         let verdict = check_formula(model, &named.formula, places);
         let names = named.formula.names();
+        let vocabulary = Vocabulary::new(model, places, &names);
+        let mut problems = names.iter().filter_map(|name| {
+            let problem = vocabulary.check(name).err()?;
+            Some(((*name).to_owned(), problem))
+        });
         // In a search that ended early, names may not have been seen yet.
-        let missing = names.iter().find(|name| !known.contains(**name));
-        let conclusion = match missing.filter(|_| model.bound().is_none()) {
-            Some(name) => {
-                let nearest = nearest_names(name, &known).into_iter().map(str::to_owned);
-                let (name, nearest) = ((*name).to_owned(), nearest.collect());
+        let problem = if model.bound().is_none() { problems.next() } else { None };
+        let conclusion = match problem {
+            Some((name, NameProblem::Missing { nearest })) => {
                 Conclusion::Unknown(Reason::MissingName { name, nearest })
+            }
+            Some((name, NameProblem::Ambiguous { candidates })) => {
+                Conclusion::Unknown(Reason::AmbiguousName { name, candidates })
             }
             None => conclusion(named, &verdict),
         };

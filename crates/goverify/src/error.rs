@@ -25,4 +25,19 @@ pub enum Error {
         /// Names that are like it.
         nearest: Vec<String>,
     },
+    /// A formula uses a name that is ambiguous wherever it is there.
+    #[error(
+        "the formula {formula} names `{name}`, which is ambiguous in {entry}: it may be {}",
+        candidates.join(", ")
+    )]
+    AmbiguousName {
+        /// The formula's file.
+        formula: String,
+        /// The name.
+        name: String,
+        /// The first entry that has it.
+        entry: String,
+        /// Names that tell them apart.
+        candidates: Vec<String>,
+    },
 }

@@ -24,4 +24,4 @@ pub use loops::LoopReason;
 pub use places::{GoPlaces, Locate, module_relative};
 pub use question::{NamedFormula, Question};
 pub use silence::{SourceFiles, Warning};
-pub use summary::{FailOn, Summary, missing_name};
+pub use summary::{FailOn, Summary, unusable_name};

@@ -41,6 +41,14 @@ impl Places for GoPlaces {
         self.positions.of(span).is_some_and(|position| position.daemon)
     }
 
+    fn is_same_place(&self, one: Span, other: Span) -> bool {
+        let place = |span| {
+            let position = self.positions.of(span)?;
+            Some((&position.file, position.line, position.column))
+        };
+        place(one).is_some_and(|known| place(other) == Some(known))
+    }
+
     fn recovers(&self, span: Span) -> bool {
         self.positions.of(span).is_some_and(|position| position.recovered)
     }

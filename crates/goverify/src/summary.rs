@@ -116,19 +116,30 @@ impl fmt::Display for Summary {
     }
 }
 
-/// The first name in a formula that no entry has: most likely it is misspelt.
-pub fn missing_name(checked: &[Checked]) -> Result<(), Error> {
+/// The first name in a formula that means one thing in no entry: it is misspelt, or ambiguous.
+pub fn unusable_name(checked: &[Checked]) -> Result<(), Error> {
     let Some(first) = checked.first() else { return Ok(()) };
-    for (position, answer) in first.answers.iter().enumerate() {
-        let missing = |entry: &Checked| match entry.answers.get(position)?.conclusion {
-            Conclusion::Unknown(Reason::MissingName { ref name, ref nearest }) => {
-                Some((name.clone(), nearest.clone()))
-            }
+    for position in 0..first.answers.len() {
+        let reason = |entry: &'_ Checked| match &entry.answers.get(position)?.conclusion {
+            Conclusion::Unknown(
+                reason @ (Reason::MissingName { name, .. } | Reason::AmbiguousName { name, .. }),
+            ) => Some((name.clone(), entry.entry.clone(), reason.clone())),
             _ => None,
         };
-        let Some((name, nearest)) = missing(first) else { continue };
-        if checked.iter().all(|entry| missing(entry).is_some_and(|(one, _)| one == name)) {
-            let formula = answer.asked.name().to_owned();
+        let Some(found) = checked.iter().map(reason).collect::<Option<Vec<_>>>() else { continue };
+        let Some((name, ..)) = found.first().cloned() else { continue };
+        if found.iter().any(|(other, ..)| *other != name) {
+            continue;
+        }
+        let formula = first.answers[position].asked.name().to_owned();
+        let ambiguous = found.iter().find_map(|(_, entry, reason)| match reason {
+            Reason::AmbiguousName { candidates, .. } => Some((entry.clone(), candidates.clone())),
+            _ => None,
+        });
+        if let Some((entry, candidates)) = ambiguous {
+            return Err(Error::AmbiguousName { formula, name, entry, candidates });
+        }
+        if let Some((_, _, Reason::MissingName { nearest, .. })) = found.into_iter().next() {
             return Err(Error::MissingName { formula, name, nearest });
         }
     }

@@ -202,7 +202,7 @@ impl<'a> Subject<'a> {
         culprits: Vec<Culprit>,
     ) -> Verdict {
         let trace = tell::trace(&self.model.machine, way, None, self.places);
-        Verdict { why: Why::Violated(violation), trace: Some(trace), culprits, untracked: None }
+        Verdict { trace: Some(trace), culprits, ..Verdict::because(Why::Violated(violation)) }
     }
 }
 

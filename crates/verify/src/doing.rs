@@ -14,7 +14,12 @@ pub enum Doing {
     /// It runs by itself forever.
     Spins,
     /// Its operation panics.
-    Panics(PanicCause),
+    Panics {
+        /// Why.
+        cause: PanicCause,
+        /// The channel, lock or wait group, if there is one.
+        object: Option<String>,
+    },
     /// It has panicked.
     Panicked(PanicCause),
     /// It adds to a wait group.
@@ -40,7 +45,10 @@ impl fmt::Display for Doing {
             Doing::Waits(wait) => write!(formatter, "{wait}"),
             Doing::CanGoOn => formatter.write_str("can go on"),
             Doing::Spins => formatter.write_str("runs by itself forever"),
-            Doing::Panics(cause) => write!(formatter, "panics: {cause}"),
+            Doing::Panics { cause, object: Some(object) } => {
+                write!(formatter, "panics on {object}: {cause}")
+            }
+            Doing::Panics { cause, object: None } => write!(formatter, "panics: {cause}"),
             Doing::Panicked(cause) => write!(formatter, "has panicked: {cause}"),
             Doing::AddsTo(group) => write!(formatter, "adds to {group}"),
             Doing::MayPassWait(group) => {
@@ -162,7 +170,12 @@ pub enum StepAction {
     /// It passes a wait.
     PassesWait(String),
     /// Its operation panics.
-    Panics(Fault),
+    Panics {
+        /// Why.
+        fault: Fault,
+        /// The channel, lock or wait group.
+        object: String,
+    },
 }
 
 impl StepAction {
@@ -201,7 +214,9 @@ impl fmt::Display for StepAction {
             }
             StepAction::Adds(group) => write!(formatter, "changes the counter of {group}"),
             StepAction::PassesWait(group) => write!(formatter, "passes the wait on {group}"),
-            StepAction::Panics(fault) => write!(formatter, "panics: {}", fault.message()),
+            StepAction::Panics { fault, object } => {
+                write!(formatter, "panics on {object}: {}", fault.message())
+            }
         }
     }
 }

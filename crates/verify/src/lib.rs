@@ -20,8 +20,8 @@ pub use doing::{Doing, SelectCase, StepAction, Wait};
 pub use error::Error;
 pub use fenced::{Unfenced, unfenced};
 pub use formula::{
-    ACTIONS, Formula, FormulaError, Label, Lts, Pattern, Regular, StateFormula, Steps,
-    check_formula, holds_on, known_names, nearest_names,
+    ACTIONS, Formula, FormulaError, Label, Lts, NameProblem, Pattern, Regular, StateFormula, Steps,
+    Vocabulary, check_formula, holds_on,
 };
 pub use model::{Budget, Model, Reduction};
 pub use places::{InText, Nowhere, Places};

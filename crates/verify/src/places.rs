@@ -19,6 +19,11 @@ pub trait Places {
         false
     }
 
+    /// Are these two the same place in that source?
+    fn is_same_place(&self, one: Span, other: Span) -> bool {
+        one.start == other.start
+    }
+
     /// May the program recover a panic of this operation and go on?
     fn recovers(&self, _: Span) -> bool {
         false
@@ -35,7 +40,8 @@ pub trait Places {
         name.to_owned()
     }
 
-    /// What people call a function of the program, if processes are named after it.
+    /// What people call a function of the program, if processes are named after it. The first process
+    /// runs `main`.
     fn function(&self, _: &str) -> Option<String> {
         None
     }

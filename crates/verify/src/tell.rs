@@ -24,6 +24,10 @@ impl Names {
     fn of(steps: &[Step], places: &dyn Places) -> Names {
         let mut names = HashMap::default();
         let mut counts: HashMap<String, u32, FxBuildHasher> = HashMap::default();
+        if let Some(main) = places.function("main") {
+            counts.insert(main.clone(), 1);
+            names.insert("main".to_owned(), main);
+        }
         for step in steps {
             let function = step.runs.as_ref().and_then(|function| places.function(function));
             let (Some(process), Some(function)) = (&step.starts, function) else { continue };
@@ -70,7 +74,8 @@ pub(crate) fn trace(
     }
     let mut left = left(machine, &state, &blocked, places, &names);
     // A process that panics in the last step is told there.
-    if let Some(last) = told.last().filter(|step| matches!(step.action, StepAction::Panics(_))) {
+    if let Some(last) = told.last().filter(|step| matches!(step.action, StepAction::Panics { .. }))
+    {
         left.retain(|one| one.process != last.process);
     }
     Trace { actions, steps: told, cycle: cycle_told, left }
@@ -119,7 +124,7 @@ fn action(step: &Step, kind: ActionKind, places: &dyn Places, names: &Names) -> 
         ActionKind::Announce => StepAction::Announces(object),
         ActionKind::Add => StepAction::Adds(object),
         ActionKind::Wait => StepAction::PassesWait(object),
-        ActionKind::Fault(fault) => StepAction::Panics(fault),
+        ActionKind::Fault(fault) => StepAction::Panics { fault, object },
     }
 }
 

@@ -19,6 +19,8 @@ pub struct Verdict {
     /// The place of a choice that a violation depends on and that stands for data which was not
     /// followed: the program may never make it.
     pub untracked: Option<String>,
+    /// The name of the first process, where it is another one than `main`.
+    pub main: Option<String>,
 }
 
 /// Whether a property holds, and why.
@@ -143,12 +145,17 @@ impl fmt::Display for Unknown {
 impl Verdict {
     /// It holds.
     pub(crate) fn proved() -> Verdict {
-        Verdict { why: Why::Proved, trace: None, culprits: vec![], untracked: None }
+        Verdict::because(Why::Proved)
     }
 
     /// It is not known.
     pub fn unknown(reason: Unknown) -> Verdict {
-        Verdict { why: Why::Unknown(reason), trace: None, culprits: vec![], untracked: None }
+        Verdict::because(Why::Unknown(reason))
+    }
+
+    /// An answer without evidence.
+    pub(crate) fn because(why: Why) -> Verdict {
+        Verdict { why, trace: None, culprits: vec![], untracked: None, main: None }
     }
 
     /// Does it hold? `None` if that is not known.
@@ -201,7 +208,8 @@ impl Verdict {
         match violation {
             Violation::Deadlock => write!(formatter, "deadlock: {all}"),
             Violation::Leak => {
-                write!(formatter, "main has returned, and this stays blocked forever: {all}")
+                let main = self.main.as_deref().unwrap_or("main");
+                write!(formatter, "after {main} has returned, {all} forever")
             }
             Violation::Blocked => {
                 write!(formatter, "{} forever", Listed(first))?;

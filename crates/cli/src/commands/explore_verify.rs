@@ -7,7 +7,7 @@ use strait_calculus::Span;
 use strait_findings::SourcePlace;
 use strait_goverify::{
     Checked, EntryBudget, FailOn, Locate, NamedFormula, Question, SourceFiles, Summary,
-    check_model, findings, missing_name,
+    check_model, findings, unusable_name,
 };
 use strait_verify::{Formula, Places, Property};
 
@@ -83,7 +83,7 @@ pub fn check(
 /// Tells what was found about a model.
 pub fn tell(ui: &Ui, subject: &Subject<'_>, checked: Checked) -> anyhow::Result<Status> {
     let checked = [checked];
-    missing_name(&checked)?;
+    unusable_name(&checked)?;
     let files = SourceFiles::below(std::path::Path::new("."));
     let findings = findings(&checked, &files, None);
     if ui.json {

@@ -14,7 +14,7 @@ use strait_findings::Baseline;
 use strait_golang::{Assumption, ExtractOptions, Extraction, Go, extract};
 use strait_goverify::{
     Checked, Confirm, Effort, EntryBudget, FailOn, GoFinding, Question, ReasonKind, SourceFiles,
-    Summary, Warning, check, findings, missing_name, normalised_entry,
+    Summary, Warning, check, findings, normalised_entry, unusable_name,
 };
 use strait_queue::Shard;
 use strait_toolchain::Launcher;
@@ -32,8 +32,10 @@ use crate::interrupt;
 use crate::progress::{Progress, Quantity};
 use crate::ui::{Paint, Status, Ui, grouped};
 
-/// How long the runs of one entry may take.
-const CONFIRMING: Duration = Duration::from_secs(60);
+/// How long reading the packages may take if the command line does not say.
+const READING: Duration = Duration::from_secs(600);
+/// How long one entry may take if the command line does not say; its runs for --confirm likewise.
+const ENTRY: Duration = Duration::from_secs(60);
 
 /// Prove Go code free of deadlocks, leaks and misuse of channels, or show the lines that break
 #[derive(Args)]
@@ -48,8 +50,8 @@ pub struct GoVerifyArgs {
     /// Packages, as for `go build`
     #[arg(value_name = "PACKAGES", default_value = "./...")]
     packages: Vec<String>,
-    /// Only this function: NAME, path/to/package.NAME or path/to/package.(*Type).NAME; may be given
-    /// several times
+    /// Only this function: NAME or (*Type).NAME, with or without path/to/package. before it; may be
+    /// given several times
     #[arg(long, value_name = "FUNC")]
     entry: Vec<String>,
     /// Only share I of N of the entries, for N machines that know nothing of each other: 0/4 to 3/4
@@ -91,9 +93,10 @@ pub struct GoVerifyArgs {
     /// Number of states per entry
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     states: u64,
-    /// Time per entry
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration::parse)]
-    time: Duration,
+    /// Time for reading the packages, and then for each entry [default: 10m for reading, 60s for each
+    /// entry]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    time: Option<Duration>,
     /// Memory per entry
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_size)]
     memory: usize,
@@ -106,9 +109,9 @@ pub struct GoVerifyArgs {
     /// Number of runs per entry for --confirm
     #[arg(long, value_name = "N", default_value_t = 30, requires = "confirm")]
     confirm_runs: u64,
-    /// Time for reading the packages
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration::parse)]
-    extraction_time: Duration,
+    /// Time for reading the packages, if it is another one than --time
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    extraction_time: Option<Duration>,
 }
 
 /// What fails the build.
@@ -158,7 +161,7 @@ impl GoVerifyArgs {
         let go = Go::find(&launcher, &directory)?.cancelled_by(stop.clone());
         let extraction = self.extract(ui, &go)?;
         let mut checked = self.check_all(ui, &extraction, &question, &stop)?;
-        missing_name(&checked)?;
+        unusable_name(&checked)?;
         if self.confirm {
             self.confirm(ui, &launcher, &directory, &stop, &mut checked)?;
         }
@@ -167,7 +170,7 @@ impl GoVerifyArgs {
             ui.note(format!("{} {warning}", ui.paint(Paint::Yellow, "warning:")));
         }
         if let Some(sarif) = sarif {
-            sarif.write(&outcome.checked, &outcome.findings)?;
+            sarif.write(&outcome.checked, &outcome.findings, &outcome.files)?;
         }
         let summary = Summary::of(&outcome.checked, &outcome.findings);
         self.tell(ui, &outcome, &summary)?;
@@ -213,7 +216,7 @@ impl GoVerifyArgs {
             states: self.states,
             memory: self.memory,
             reduction: if self.no_reduction { Reduction::Never } else { Reduction::Auto },
-            time: Some(self.time),
+            time: Some(self.time.unwrap_or(ENTRY)),
             stop: Some(stop),
             progress: Some(progress.count()),
         };
@@ -229,7 +232,7 @@ impl GoVerifyArgs {
         stop: &Arc<AtomicBool>,
         checked: &mut [Checked],
     ) -> anyhow::Result<()> {
-        let effort = Effort { runs: self.confirm_runs, time: CONFIRMING };
+        let effort = Effort { runs: self.confirm_runs, time: self.time.unwrap_or(ENTRY) };
         let (tags, stop) = (self.tags.clone(), Arc::clone(stop));
         let confirm = Confirm { launcher, directory, tags, effort, stop };
         Ok(confirm.all(checked, &|entry| ui.note(format!("running {entry}")))?)
@@ -286,7 +289,7 @@ impl GoVerifyArgs {
             entries: self.entry.iter().map(|entry| normalised_entry(entry)).collect(),
             without_tests: self.no_tests,
             tags: tags.filter(|tag| !tag.is_empty()).map(str::to_owned).collect(),
-            wall: Some(self.extraction_time),
+            wall: Some(self.extraction_time.or(self.time).unwrap_or(READING)),
             cache: None,
         }
     }

@@ -9,7 +9,7 @@ use anyhow::Context;
 use serde_json::{Value, json};
 use strait_calculus::Span;
 use strait_findings::SourcePlace;
-use strait_goverify::{Checked, FindingStatus, GoFinding, Locate};
+use strait_goverify::{Checked, FindingStatus, GoFinding, Locate, SourceFiles};
 use strait_verify::{Property, Trace};
 
 /// Where the documentation of properties is.
@@ -31,15 +31,21 @@ pub fn create(path: &Path) -> anyhow::Result<Sarif> {
 
 impl Sarif {
     /// Writes what was found.
-    pub fn write(mut self, checked: &[Checked], findings: &[GoFinding]) -> anyhow::Result<()> {
-        let text = serde_json::to_string_pretty(&document(checked, findings))?;
+    pub fn write(
+        mut self,
+        checked: &[Checked],
+        findings: &[GoFinding],
+        files: &SourceFiles,
+    ) -> anyhow::Result<()> {
+        let text = serde_json::to_string_pretty(&document(checked, findings, files))?;
         writeln!(self.file, "{text}")
             .with_context(|| format!("cannot write {}", self.path.display()))
     }
 }
 
 /// The document.
-fn document(checked: &[Checked], findings: &[GoFinding]) -> Value {
+fn document(checked: &[Checked], findings: &[GoFinding], files: &SourceFiles) -> Value {
+    let results = findings.iter().map(|finding| result(checked, finding, files));
     let mut names: Vec<&str> = findings.iter().map(rule_of).collect();
     names.sort_unstable();
     names.dedup();
@@ -52,7 +58,7 @@ fn document(checked: &[Checked], findings: &[GoFinding]) -> Value {
                 "version": env!("CARGO_PKG_VERSION"),
                 "rules": names.into_iter().map(rule).collect::<Vec<Value>>(),
             } },
-            "results": findings.iter().map(|finding| result(checked, finding)).collect::<Vec<_>>(),
+            "results": results.collect::<Vec<Value>>(),
         }],
     })
 }
@@ -107,12 +113,12 @@ fn advice(property: Property) -> &'static str {
     }
 }
 
-fn result(checked: &[Checked], finding: &GoFinding) -> Value {
+fn result(checked: &[Checked], finding: &GoFinding, files: &SourceFiles) -> Value {
     let (entry, answer) = (&checked[finding.shown.0], finding.shown.1);
     let places = entry.places.as_ref();
     // The first place is where the result is shown; the others are related.
     let mut located: Vec<Value> =
-        finding.places.iter().map(|place| location(place, None)).collect();
+        finding.places.iter().map(|place| location(place, None, files)).collect();
     let related = located.split_off(located.len().min(1));
     let fingerprint: Vec<String> = finding
         .key
@@ -150,7 +156,7 @@ fn result(checked: &[Checked], finding: &GoFinding) -> Value {
         }
     }
     let trace = entry.answers[answer].verdict.trace.as_ref().filter(|_| finding.traced);
-    let flow = trace.map(|trace| flow(places, trace)).unwrap_or_default();
+    let flow = trace.map(|trace| flow(places, trace, files)).unwrap_or_default();
     // A flow without a place is none.
     if !flow.is_empty() {
         object.insert("codeFlows".into(), json!([{ "threadFlows": [{ "locations": flow }] }]));
@@ -158,24 +164,29 @@ fn result(checked: &[Checked], finding: &GoFinding) -> Value {
     result
 }
 
-fn flow(places: &dyn Locate, trace: &Trace) -> Vec<Value> {
+fn flow(places: &dyn Locate, trace: &Trace, files: &SourceFiles) -> Vec<Value> {
     let steps =
         trace.steps.iter().map(|step| (step.span, format!("{} {}", step.process, step.action)));
     let left = trace.left.iter().map(|one| (one.span, format!("{} {}", one.process, one.doing)));
     let all = steps.chain(left).filter_map(|(span, text): (Span, String)| {
         let place = places.position(span)?;
-        Some(json!({ "location": location(&place, Some(&text)) }))
+        Some(json!({ "location": location(&place, Some(&text), files) }))
     });
     all.collect()
 }
 
-fn location(place: &SourcePlace, text: Option<&str>) -> Value {
-    let mut location = json!({ "physicalLocation": {
+/// A place with its line of the source.
+fn location(place: &SourcePlace, text: Option<&str>, files: &SourceFiles) -> Value {
+    let mut physical = json!({
         "artifactLocation": { "uri": place.file },
         "region": { "startLine": place.line, "startColumn": place.column },
-    } });
-    if let (Some(text), Some(object)) = (text, location.as_object_mut()) {
-        object.insert("message".into(), json!({ "text": text }));
+    });
+    if let Some(line) = files.line(place) {
+        physical["contextRegion"] = json!({ "startLine": place.line, "snippet": { "text": line } });
+    }
+    let mut location = json!({ "physicalLocation": physical });
+    if let Some(text) = text {
+        location["message"] = json!({ "text": text });
     }
     location
 }

@@ -117,16 +117,25 @@ fn story(
     Ok(())
 }
 
-/// Prints rows; a line of the source is quoted where it is another one than before.
+/// Prints rows; a text that does not fit beside its place stands below it, and a line of the source is
+/// quoted where it is another one than before.
 fn rows(ui: &Ui, rows: &[Row], (process, place): (usize, usize)) -> anyhow::Result<()> {
+    let column = 5 + 2 + process + 2;
+    // Long names of goroutines must not take the room of the texts.
+    let indent = " ".repeat(if column > ui.width() / 3 { 5 + 2 + 2 } else { column });
     let mut quoted: Option<&Row> = None;
     for row in rows {
         let number = ui.paint(Paint::Dim, format!("{:>5}", row.number));
-        let padded = ui.paint(Paint::Dim, format!("{:<place$}", row.place));
-        ui.line(format!("{number}  {:<process$}  {padded}  {}", row.process, row.text))?;
+        let beside = column + place + 2 + row.text.chars().count() <= ui.width();
+        let width = if beside { place } else { 0 };
+        let padded = ui.paint(Paint::Dim, format!("{:<width$}", row.place));
+        let text = if beside { format!("  {}", row.text) } else { String::new() };
+        ui.line(format!("{number}  {:<process$}  {padded}{text}", row.process))?;
+        if !beside {
+            wrapped(ui, &indent, &row.text)?;
+        }
         let Some(source) = row.source.as_ref() else { continue };
         if quoted.is_none_or(|other| other.place != row.place) {
-            let indent = " ".repeat(5 + 2 + process + 2);
             let room = ui.width().saturating_sub(indent.len() + 2);
             ui.line(ui.paint(Paint::Dim, format!("{indent}| {}", cut(source, room))))?;
             quoted = Some(row);

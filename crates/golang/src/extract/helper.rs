@@ -1,12 +1,14 @@
 //! The helper: Go sources that travel in the binary, built by the user's `go` into the cache, once
 //! for each version of Go and of the sources.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use strait_toolchain::{Cache, End};
+use strait_toolchain::{Cache, End, Finished, Spec};
 
 use super::ExtractOptions;
 use crate::error::Error;
@@ -16,7 +18,6 @@ use crate::go::Go;
 const SOURCES: &[(&str, &str)] = &[
     ("go.mod", include_str!("../../extract/go.mod")),
     ("go.sum", include_str!("../../extract/go.sum")),
-    ("about.go", include_str!("../../extract/about.go")),
     ("about.go", include_str!("../../extract/about.go")),
     ("arith.go", include_str!("../../extract/arith.go")),
     ("callgraph.go", include_str!("../../extract/callgraph.go")),
@@ -48,6 +49,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("models_std.go", include_str!("../../extract/models_std.go")),
     ("models_testing.go", include_str!("../../extract/models_testing.go")),
     ("models_time.go", include_str!("../../extract/models_time.go")),
+    ("names.go", include_str!("../../extract/names.go")),
     ("natives.go", include_str!("../../extract/natives.go")),
     ("outside.go", include_str!("../../extract/outside.go")),
     ("packages.go", include_str!("../../extract/packages.go")),
@@ -69,16 +71,51 @@ const SOURCES: &[(&str, &str)] = &[
 /// The most a helper may answer.
 const ANSWER: usize = 1 << 30;
 
+/// How long to wait before a lock is tried again.
+const BETWEEN_TRIES: Duration = Duration::from_millis(50);
+
+/// How much time there is for the helper, its build included.
+pub(super) struct HelperTime {
+    wall: Option<Duration>,
+    started: Instant,
+}
+
+impl HelperTime {
+    /// The time begins now.
+    pub(super) fn start(wall: Option<Duration>) -> HelperTime {
+        HelperTime { wall, started: Instant::now() }
+    }
+
+    /// What is left of it.
+    fn left(&self) -> Option<Duration> {
+        self.wall.map(|wall| wall.saturating_sub(self.started.elapsed()))
+    }
+
+    /// Runs a command in the time that is left. That it fails is no error, that it was ended is one.
+    fn run(&self, go: &Go, spec: Spec) -> Result<Finished, Error> {
+        let spec = match self.left() {
+            Some(left) => spec.wall(left),
+            None => spec,
+        };
+        let finished = go.run(spec)?;
+        match (&finished.end, self.wall) {
+            (End::TimedOut, Some(wall)) => Err(Error::Slow { wall }),
+            (End::Stopped, _) => Err(Error::Interrupted),
+            _ => Ok(finished),
+        }
+    }
+}
+
 /// The helper as an executable.
-pub(super) fn build(go: &Go, cache: &Cache) -> Result<PathBuf, Error> {
+pub(super) fn build(go: &Go, cache: &Cache, time: &HelperTime) -> Result<PathBuf, Error> {
     let folder = cache.root().join("go-extract").join(format!("{}-{:016x}", go.version(), stamp()));
     let executable = folder.join("strait-extract");
     if executable.is_file() {
         return Ok(executable);
     }
     fs::create_dir_all(&folder).map_err(failed("make", &folder))?;
-    let _held = lock(&folder.join("lock"))?;
-    // Somebody else may have built it while we waited.
+    let _held = lock(go, &folder.join("lock"), time)?;
+    // Another process may have built it meanwhile.
     if executable.is_file() {
         return Ok(executable);
     }
@@ -92,7 +129,7 @@ pub(super) fn build(go: &Go, cache: &Cache) -> Result<PathBuf, Error> {
     let spec = go.spec(arguments).directory(&folder);
     // The user's flags and workspaces are about the user's modules, not about this one.
     let spec = spec.variable("GOFLAGS", "").variable("GOWORK", "off");
-    let finished = go.run(spec)?;
+    let finished = time.run(go, spec)?;
     if !finished.end.is_success() {
         return Err(Error::HelperBuild { said: finished.stderr.last_lines(5), folder });
     }
@@ -101,7 +138,12 @@ pub(super) fn build(go: &Go, cache: &Cache) -> Result<PathBuf, Error> {
 }
 
 /// Asks the helper; its answer is JSON.
-pub(super) fn ask(go: &Go, helper: &Path, options: &ExtractOptions) -> Result<String, Error> {
+pub(super) fn ask(
+    go: &Go,
+    helper: &Path,
+    options: &ExtractOptions,
+    time: &HelperTime,
+) -> Result<String, Error> {
     let mut arguments = Vec::new();
     for entry in &options.entries {
         arguments.extend(["-entry".to_owned(), entry.clone()]);
@@ -114,14 +156,7 @@ pub(super) fn ask(go: &Go, helper: &Path, options: &ExtractOptions) -> Result<St
     }
     arguments.push("--".to_owned());
     arguments.extend(options.packages.iter().cloned());
-    let mut spec = go.program(helper).arguments(arguments).keep(ANSWER);
-    if let Some(wall) = options.wall {
-        spec = spec.wall(wall);
-    }
-    let finished = go.run(spec)?;
-    if let (End::TimedOut, Some(wall)) = (&finished.end, options.wall) {
-        return Err(Error::Slow { wall });
-    }
+    let finished = time.run(go, go.program(helper).arguments(arguments).keep(ANSWER))?;
     if !finished.end.is_success() {
         let what = format!("it ends badly: {}", finished.stderr.last_lines(8));
         return Err(Error::Helper { what });
@@ -136,12 +171,22 @@ fn stamp() -> u64 {
     hasher.finish()
 }
 
-/// Waits until nobody else builds here. Released when the file is dropped.
-fn lock(path: &Path) -> Result<File, Error> {
+/// Waits until no other process builds here. Released when the file is dropped.
+fn lock(go: &Go, path: &Path, time: &HelperTime) -> Result<File, Error> {
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(path);
     let file = file.map_err(failed("open", path))?;
-    file.lock().map_err(failed("lock", path))?;
-    Ok(file)
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(source)) => return Err(failed("lock", path)(source)),
+        }
+        match (go.is_cancelled(), time.left(), time.wall) {
+            (true, ..) => return Err(Error::Interrupted),
+            (_, Some(Duration::ZERO), Some(wall)) => return Err(Error::Slow { wall }),
+            _ => thread::sleep(BETWEEN_TRIES),
+        }
+    }
 }
 
 fn failed(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Error + use<> {

@@ -21,6 +21,8 @@ use strait_toolchain::Cache;
 use crate::error::Error;
 use crate::go::Go;
 
+use self::helper::HelperTime;
+
 pub use about::About;
 pub use position::{GoPosition, Positions};
 
@@ -36,7 +38,7 @@ pub struct ExtractOptions {
     pub without_tests: bool,
     /// Build tags, as `go build -tags` takes them.
     pub tags: Vec<String>,
-    /// How long it may take in all.
+    /// How long it may take in all, the build of the helper included.
     pub wall: Option<Duration>,
     /// Where the helper is kept; the user's cache if not said.
     pub cache: Option<Cache>,
@@ -160,6 +162,7 @@ pub fn extract(go: &Go, options: &ExtractOptions) -> Result<Extraction, Error> {
         Some(cache) => cache.clone(),
         None => Cache::find()?,
     };
-    let helper = helper::build(go, &cache)?;
-    answer::read(go, &helper::ask(go, &helper, options)?)
+    let time = HelperTime::start(options.wall);
+    let helper = helper::build(go, &cache, &time)?;
+    answer::read(go, &helper::ask(go, &helper, options, &time)?)
 }

@@ -31,7 +31,7 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
     way.extend(around(model, state));
     let trace = tell::trace(&model.machine, way, Some(entry), subject.places);
     let violation = if model.spins(state) { Violation::Spins } else { Violation::Cycle };
-    Verdict { why: Why::Violated(violation), trace: Some(trace), culprits: vec![], untracked: None }
+    Verdict { trace: Some(trace), ..Verdict::because(Why::Violated(violation)) }
 }
 
 /// A shortest way from a state back to itself; nothing if there is none.

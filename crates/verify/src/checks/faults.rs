@@ -1,7 +1,7 @@
 //! `channel-safe` (ψ_s) and `waitgroup-safe`: operations that panic, and an add that races with a
 //! wait. The state after the panic is in the space, as an end.
 
-use strait_calculus::{Fault, PanicCause, Panicked, ProcId};
+use strait_calculus::{Action, ActionKind, Fault, PanicCause, Panicked, ProcId};
 
 use crate::check::Subject;
 use crate::doing::Doing;
@@ -92,8 +92,11 @@ fn first(subject: &Subject<'_>, wanted: Misused) -> Option<Verdict> {
                 continue;
             }
             nearest.get_or_insert(state);
-            let doing = Doing::Panics(panic.cause.clone());
-            let same = |one: &Culprit| one.span.start == panic.span.start && one.doing == doing;
+            let same = |one: &Culprit| {
+                let known =
+                    matches!(&one.doing, Doing::Panics { cause, .. } if *cause == panic.cause);
+                known && one.span.start == panic.span.start
+            };
             if !culprits.iter().any(same) {
                 culprits.push(culprit(subject, state, &panic));
             }
@@ -104,11 +107,19 @@ fn first(subject: &Subject<'_>, wanted: Misused) -> Option<Verdict> {
 
 fn culprit(subject: &Subject<'_>, state: u32, panic: &Panicked) -> Culprit {
     let model = subject.model;
-    let names = Names::on(&model.machine, &model.way(state), subject.places);
+    let way = model.way(state);
+    let names = Names::on(&model.machine, &way, subject.places);
+    let is_fault = |action: &&Action| {
+        action.actor == panic.process && matches!(action.kind, ActionKind::Fault(_))
+    };
+    let object = way.last().filter(is_fault).and_then(|action| action.object);
     Culprit {
         process: names.get(&model.machine.process_name(panic.process)),
         span: panic.span,
         place: subject.places.place(panic.span),
-        doing: Doing::Panics(panic.cause.clone()),
+        doing: Doing::Panics {
+            cause: panic.cause.clone(),
+            object: object.map(|object| subject.name(object)),
+        },
     }
 }

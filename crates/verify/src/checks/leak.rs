@@ -37,7 +37,10 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
         nearest.get_or_insert(bottom.state);
     }
     match nearest {
-        Some(state) => subject.broken(state, Violation::Leak, culprits),
+        Some(state) => Verdict {
+            main: subject.places.function("main"),
+            ..subject.broken(state, Violation::Leak, culprits)
+        },
         None => subject.nothing_found(),
     }
 }

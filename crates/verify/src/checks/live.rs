@@ -3,10 +3,13 @@
 //! A process that can never go on waits in every state from then on, until the execution is in a
 //! component without a way out; and it does not move in there. So one state of each such component
 //! is looked at. A panic ends the program, and no process waits any more.
+//!
+//! If `main` waits in an empty select in the end, the program is a service, and a process that waits
+//! there for its next message is idle.
 
 use std::collections::BTreeMap;
 
-use strait_calculus::{Pc, ProcId, Waiting};
+use strait_calculus::{Pc, ProcId, Waiting, Wish};
 
 use crate::check::Subject;
 use crate::model::Model;
@@ -46,11 +49,15 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
 pub(crate) fn each_stuck(subject: &Subject<'_>, mut wanted: impl FnMut(Stuck) -> bool) {
     let model = subject.model;
     for bottom in model.bottoms() {
-        for waiting in model.machine.waiting(&model.state(bottom.state)) {
+        let all = model.machine.waiting(&model.state(bottom.state));
+        let is_service = all.iter().any(|one| one.process == ProcId(0) && one.wants.is_empty());
+        for waiting in all {
             if model.watch.is_over() {
                 return;
             }
-            let ours = !waiting.wants.is_empty() && subject.must_go_on(&waiting);
+            let ours = !waiting.wants.is_empty()
+                && subject.must_go_on(&waiting)
+                && !(is_service && is_idle(subject, &waiting));
             if ours && !bottom.moves(model, waiting.process) {
                 let state = bottom.state;
                 if !wanted(Stuck { state, waiting }) {
@@ -59,6 +66,19 @@ pub(crate) fn each_stuck(subject: &Subject<'_>, mut wanted: impl FnMut(Stuck) ->
             }
         }
     }
+}
+
+/// Does a process wait for its next message: at a receive, or a select of receives, to which it comes
+/// back in a loop?
+fn is_idle(subject: &Subject<'_>, waiting: &Waiting) -> bool {
+    let receives = waiting.wants.iter().all(|want| want.wish == Wish::Receive);
+    // A nil channel never has a message.
+    let may_get_one = waiting.wants.iter().any(|want| want.object.is_some());
+    let comes_back = || {
+        let later = subject.model.machine.waits_after(waiting.pc);
+        later.into_iter().any(|span| subject.places.is_same_place(span, waiting.span))
+    };
+    receives && may_get_one && comes_back()
 }
 
 /// The state nearest to the start from which a process that waits there can never go on.

@@ -11,12 +11,13 @@ mod normal;
 mod parser;
 mod solve;
 mod valuation;
+mod vocabulary;
 
 pub use game::Lts;
 pub use label::{ACTIONS, Label};
-pub use names::{known_names, nearest_names};
 pub use parser::FormulaError;
 pub use valuation::{check_formula, holds_on};
+pub use vocabulary::{NameProblem, Vocabulary};
 
 /// A formula that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]

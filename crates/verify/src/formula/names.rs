@@ -1,14 +1,7 @@
-//! The names that a formula uses, and those that a program has: a misspelt one would make many
-//! formulas hold without a word.
-
-use std::collections::BTreeSet;
+//! The names that a formula uses. Each has to mean something in the program: a misspelt one would make
+//! many formulas hold without a word.
 
 use super::{Regular, StateFormula, Steps};
-use crate::model::Model;
-use crate::places::Places;
-
-/// How many names are suggested.
-const SUGGESTED: usize = 3;
 
 /// The names in a formula, each once, in order.
 pub(super) fn of(formula: &StateFormula) -> Vec<&str> {
@@ -64,55 +57,9 @@ fn in_steps<'a>(steps: &'a Steps, names: &mut Vec<&'a str>) {
     }
 }
 
-/// The names that formulas about this model may use: processes, and objects both as the program
-/// and as people call them.
-pub fn known_names(model: &Model<'_>, places: &dyn Places) -> BTreeSet<String> {
-    let (processes, objects) = model.machine.names();
-    let shown: Vec<String> = objects.iter().map(|name| places.name(name)).collect();
-    processes.into_iter().chain(objects).chain(shown).collect()
-}
-
-/// The known names that are most like this one, the nearest first.
-pub fn nearest_names<'a>(name: &str, known: &'a BTreeSet<String>) -> Vec<&'a str> {
-    let mut near: Vec<(usize, &str)> =
-        known.iter().map(|one| (distance(name, one), one.as_str())).collect();
-    near.sort();
-    near.into_iter().take(SUGGESTED).map(|(_, one)| one).collect()
-}
-
-/// How many letters have to be put in, left out or replaced (Levenshtein).
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (above, letter) in one.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = above + 1;
-        for (column, wanted) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *wanted);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(row[column] + 1).min(diagonal + 1);
-        }
-    }
-    row[other.len()]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::formula::Formula;
-
-    #[test]
-    fn nearest_names_come_first() {
-        let known: BTreeSet<String> =
-            ["jobs", "done", "results", "main", "main.1"].map(str::to_owned).into();
-        for (name, expected) in [
-            ("jbos", ["jobs", "done", "main"]),
-            ("result", ["results", "done", "jobs"]),
-            ("main.2", ["main.1", "main", "done"]),
-        ] {
-            assert_eq!(nearest_names(name, &known), expected, "{name}");
-        }
-    }
 
     #[test]
     fn names_of_a_formula_are_found_everywhere() {
@@ -120,5 +67,10 @@ mod tests {
             "nu X. [send(a)*.(close(b) + recv(main.1, a))]X && (<!lock(m)>true => [put(c)]X)";
         let formula = Formula::parse(text).expect("a formula");
         assert_eq!(formula.names(), ["a", "b", "main.1", "m", "c"]);
+        // As Go names them.
+        let text = "[send((*Server).loop#2, done:30).lock(forks[0], s.mu).recv(ctx.Done())]true";
+        let formula = Formula::parse(text).expect("a formula");
+        let names = ["(*Server).loop#2", "done:30", "forks[0]", "s.mu", "ctx.Done()"];
+        assert_eq!(formula.names(), names);
     }
 }

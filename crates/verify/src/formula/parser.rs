@@ -42,7 +42,7 @@ const DEEPEST: usize = 200;
 
 /// Reads a formula.
 pub fn parse(text: &str) -> Result<Formula, FormulaError> {
-    let mut parser = Parser { tokens: tokens(text)?, next: 0, depth: 0, scope: Vec::new() };
+    let mut parser = Parser { text, tokens: tokens(text)?, next: 0, depth: 0, scope: Vec::new() };
     let root = parser.formula()?;
     match parser.peek() {
         Token::End => Ok(Formula { root }),
@@ -50,7 +50,8 @@ pub fn parse(text: &str) -> Result<Formula, FormulaError> {
     }
 }
 
-struct Parser {
+struct Parser<'a> {
+    text: &'a str,
     tokens: Vec<(Token, Span)>,
     next: usize,
     depth: usize,
@@ -60,7 +61,7 @@ struct Parser {
 
 type Parsed<T> = Result<T, FormulaError>;
 
-impl Parser {
+impl Parser<'_> {
     fn peek(&self) -> &Token {
         &self.tokens[self.next].0
     }
@@ -316,7 +317,7 @@ impl Parser {
         let mut arguments = Vec::new();
         if self.accept("(") {
             loop {
-                arguments.push(self.dotted("the name of an object or process")?);
+                arguments.push(self.argument()?);
                 if !self.accept(",") {
                     break;
                 }
@@ -325,6 +326,27 @@ impl Parser {
         }
         let place = if self.accept("@") { Some(self.place()?) } else { None };
         Ok(Steps::Pattern(Pattern { name, arguments, place }))
+    }
+
+    /// The name of an object or process, such as `main.1`, `(*Server).loop#2` or `ctx.Done()`: all that
+    /// stands together, up to a comma or the end of the arguments.
+    fn argument(&mut self) -> Parsed<String> {
+        if !matches!(self.peek(), Token::Word(_)) && !self.is("(") {
+            return Err(self.unexpected("the name of an object or process"));
+        }
+        let start = self.span().start;
+        let (mut end, mut open) = (start, 0);
+        while self.span().start == end && *self.peek() != Token::End {
+            match self.peek() {
+                Token::Mark("," | ")" | "]") if open == 0 => break,
+                Token::Mark("(" | "[") => open += 1,
+                Token::Mark(")" | "]") => open -= 1,
+                _ => {}
+            }
+            end = self.span().end;
+            self.next += 1;
+        }
+        Ok(self.text[start as usize..end as usize].to_owned())
     }
 
     /// `main.1` is one name.

@@ -12,6 +12,7 @@ use super::game::{Lts, game};
 use super::label::Label;
 use super::normal::{Normal, normal};
 use super::solve::solve;
+use super::vocabulary::Vocabulary;
 use crate::check::recovered_panic;
 use crate::model::Model;
 use crate::places::Places;
@@ -54,7 +55,8 @@ pub fn check_formula(model: &Model<'_>, formula: &Formula, places: &dyn Places) 
 fn decide(model: &Model<'_>, formula: &Formula, places: &dyn Places) -> Verdict {
     let normal = normal(formula);
     let placed = normal.steps.iter().any(|steps| steps.asks_for_places());
-    let labelled = Labelled::new(model, places, placed);
+    let vocabulary = Vocabulary::new(model, places, &formula.names());
+    let labelled = Labelled::new(model, places, &vocabulary, placed);
     let member = membership(&normal, &labelled.labels);
     let Some(game) = game(&labelled.lts, &normal, &member, &model.watch) else {
         return Verdict::unknown(Unknown::FormulaTooLarge);
@@ -69,7 +71,7 @@ fn decide(model: &Model<'_>, formula: &Formula, places: &dyn Places) -> Verdict 
     let trace = tell::trace(&model.machine, actions, round, places);
     let violation =
         if trace.steps.is_empty() { Violation::Formula } else { Violation::FormulaAfter };
-    Verdict { why: Why::Violated(violation), trace: Some(trace), culprits: vec![], untracked: None }
+    Verdict { trace: Some(trace), ..Verdict::because(Why::Violated(violation)) }
 }
 
 /// A model's graph with the labels that formulas see.
@@ -81,7 +83,12 @@ struct Labelled<'a> {
 }
 
 impl<'a> Labelled<'a> {
-    fn new(model: &'a Model<'_>, places: &dyn Places, placed: bool) -> Labelled<'a> {
+    fn new(
+        model: &'a Model<'_>,
+        places: &dyn Places,
+        vocabulary: &Vocabulary,
+        placed: bool,
+    ) -> Labelled<'a> {
         let (offsets, labels, targets) = model.space.arrays();
         let lts = Lts {
             offsets: Cow::Borrowed(offsets),
@@ -89,15 +96,12 @@ impl<'a> Labelled<'a> {
             targets: Cow::Borrowed(targets),
         };
         let machine = &model.machine;
+        let aliases = vocabulary.aliases();
         let names = |action: &Action| {
-            let mut names = vec![machine.process_name(action.actor)];
-            names.extend(action.partner.map(|(partner, _)| machine.process_name(partner)));
-            // An object answers to its name in the program and to the one that people know.
-            if let Some(object) = action.object {
-                let name = machine.object_name(object);
-                names.extend([places.name(&name), name]);
-            }
-            names
+            let mut named = vec![machine.process_name(action.actor)];
+            named.extend(action.partner.map(|(partner, _)| machine.process_name(partner)));
+            named.extend(action.object.map(|object| machine.object_name(object)));
+            named.iter().filter_map(|name| aliases.get(name.as_str())).flatten().cloned().collect()
         };
         let actions = model.space.actions();
         let mut labelled = Labelled {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use strait_calculus::{
     Action, ActionKind, Fault, Holding, Machine, ObjectId, PanicCause, ProcId, Program, Recording,
-    State, Wish,
+    State, Waiting, Wish,
 };
 use strait_explore::System;
 use strait_verify::Property;
@@ -60,8 +60,10 @@ pub fn by_definition(program: &Program, limit: usize) -> Option<BTreeMap<Propert
         for one in waiting {
             let moves = |action: &Action| action.involves(one.process);
             if !possible(&nodes, number, &moves) {
-                // An empty select is meant to wait, but does not end with `main`.
-                if !one.wants.is_empty() {
+                // An empty select is meant to wait, but does not end with `main`. Where `main` waits in
+                // one, a process that waits for its next message is idle.
+                let idle = || is_idle(&machine, &one) && may_serve(&machine, &nodes, number);
+                if !one.wants.is_empty() && !idle() {
                     refute(Property::Live);
                 }
                 if main_has_finished {
@@ -124,7 +126,7 @@ fn kept(
     if possible(nodes, number, &released) {
         return Kept::No;
     }
-    let wanted = |one: &strait_calculus::Waiting| {
+    let wanted = |one: &Waiting| {
         one.wants.iter().any(|want| {
             want.object == Some(object) && matches!(want.wish, Wish::Lock | Wish::ReadLock)
         })
@@ -260,6 +262,33 @@ fn possible(nodes: &[Node], start: usize, wanted: &dyn Fn(&Action) -> bool) -> b
             continue;
         }
         if nodes[number].over || nodes[number].steps.iter().any(|(action, _)| wanted(action)) {
+            return true;
+        }
+        work.extend(nodes[number].steps.iter().map(|(_, target)| *target));
+    }
+    false
+}
+
+/// Does the process wait for its next message, at a place to which it comes back?
+fn is_idle(machine: &Machine, one: &Waiting) -> bool {
+    one.wants.iter().all(|want| want.wish == Wish::Receive)
+        && one.wants.iter().any(|want| want.object.is_some())
+        && machine.waits_after(one.pc).iter().any(|span| span.start == one.span.start)
+}
+
+/// Can `main` still come to wait in an empty select?
+fn may_serve(machine: &Machine, nodes: &[Node], start: usize) -> bool {
+    let serves = |node: &Node| {
+        let waiting = machine.waiting(&node.state);
+        waiting.iter().any(|one| one.process == ProcId(0) && one.wants.is_empty())
+    };
+    let mut seen = vec![false; nodes.len()];
+    let mut work = vec![start];
+    while let Some(number) = work.pop() {
+        if std::mem::replace(&mut seen[number], true) {
+            continue;
+        }
+        if serves(&nodes[number]) {
             return true;
         }
         work.extend(nodes[number].steps.iter().map(|(_, target)| *target));

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use expect_test::{Expect, expect};
-use strait_calculus::{ActionKind, parse};
+use strait_calculus::{ActionKind, Span, parse};
 use strait_verify::{
-    Budget, Formula, InText, Label, Lts, Model, Reduction, Regular, StateFormula, Steps,
-    check_formula, holds_on,
+    Budget, Formula, InText, Label, Lts, Model, NameProblem, Places, Reduction, Regular,
+    StateFormula, Steps, Vocabulary, check_formula, holds_on,
 };
 
 use crate::random::Dice;
@@ -322,4 +322,68 @@ fn formulas_speak_about_programs() {
     }
     assert!(on_program("main { while true {} }", "nu X. <spin>X"));
     assert!(!on_program("main { while true {} }", "mu X. [true]X"));
+}
+
+/// Functions are shown as Go shows them, and two channels `c` by their lines.
+struct Shown;
+
+impl Places for Shown {
+    fn place(&self, _: Span) -> Option<String> {
+        Some("a.go:1".into())
+    }
+
+    fn name(&self, name: &str) -> String {
+        match name {
+            "c" => "c:1".into(),
+            "c_2" => "c:2".into(),
+            other => other.replace("s_", "server."),
+        }
+    }
+
+    fn function(&self, name: &str) -> Option<String> {
+        (name != "other").then(|| name.replace("s_", "(*server)."))
+    }
+}
+
+#[test]
+fn names_that_are_shown_can_be_used() {
+    let source = "fn s_loop(c: chan int) { put c 1 }\nfn log(c: chan int) { get c }
+        fn other(c: chan int) { get c }
+        main { chan c: int; chan c_2: int; mutex s_mu; lock s_mu; spawn { s_loop(c) }
+            spawn { log(c) }; spawn { s_loop(c_2) }; spawn { other(c_2) } }";
+    let program = parse(source).expect("a program");
+    let model = Model::explore(&program, &Budget::default());
+    let ambiguous = |names: &[&str]| {
+        let candidates = names.iter().map(|name| (*name).to_owned()).collect();
+        Err(NameProblem::Ambiguous { candidates })
+    };
+    for (name, expected) in [
+        ("main", Ok(())),
+        ("main.4", Ok(())),
+        ("log", Ok(())),
+        ("log#1", Ok(())),
+        ("(*server).loop#2", Ok(())),
+        ("(*server).loop", ambiguous(&["main.1", "main.3"])),
+        ("server.mu", Ok(())),
+        ("s_mu", Ok(())),
+        ("c:2", Ok(())),
+        ("c_2", Ok(())),
+        ("c", ambiguous(&["c:1", "c:2"])),
+    ] {
+        assert_eq!(Vocabulary::new(&model, &Shown, &[name]).check(name), expected, "{name}");
+    }
+    let missing = Vocabulary::new(&model, &Shown, &["lgo"]).check("lgo");
+    assert!(matches!(missing, Err(NameProblem::Missing { nearest }) if nearest[0] == "log"));
+    for (formula, expected) in [
+        ("<send((*server).loop#2, c:2)>true", true),
+        ("<send((*server).loop#1, c:2)>true", false),
+        ("<recv(log, c:1)>true", true),
+        ("<recv(log, c:2)>true", false),
+        ("<lock(main, server.mu)>true", true),
+    ] {
+        let formula = format!("<true*>{formula}");
+        let parsed = Formula::parse(&formula).expect("a formula");
+        let holds = check_formula(&model, &parsed, &Shown).holds();
+        assert_eq!(holds, Some(expected), "{formula}");
+    }
 }

@@ -36,8 +36,7 @@ fn a_deadlock_comes_before_the_end_of_main_and_a_leak_after_it() {
             (Property::NoDeadlock, "holds"),
             (
                 Property::NoLeak,
-                "main has returned, and this stays blocked forever: main.2 waits to receive from \
-                 c (line 3)",
+                "after main has returned, main.2 waits to receive from c (line 3) forever",
             ),
             (Property::Live, "main.2 waits to receive from c (line 3) forever"),
         ],
@@ -50,8 +49,7 @@ fn a_deadlock_comes_before_the_end_of_main_and_a_leak_after_it() {
             (Property::NoDeadlock, "holds"),
             (
                 Property::NoLeak,
-                "main has returned, and this stays blocked forever: main.3 waits to receive from \
-                 c (line 5)",
+                "after main has returned, main.3 waits to receive from c (line 5) forever",
             ),
         ],
     );
@@ -90,8 +88,7 @@ fn a_lock_is_released_after_its_last_use() {
             (Property::LocksReleased, "holds"),
             (
                 Property::NoLeak,
-                "main has returned, and this stays blocked forever: main.1 waits for the lock m \
-                 (line 1)",
+                "after main has returned, main.1 waits for the lock m (line 1) forever",
             ),
         ],
     );
@@ -139,14 +136,14 @@ fn what_follows_a_recovered_panic_is_not_known() {
         (
             "main { chan c: int; close c; choose {\n close c } or {\n close c } }",
             Property::ChannelSafe,
-            "main panics: close of closed channel (a.go:3), if the data allows these choices: \
+            "main panics on c: close of closed channel (a.go:3), if the data allows these choices: \
              a.go:1 takes branch 2",
         ),
         // On other lines panics are what they are.
         (
             "main { chan c: int; close c; close c }",
             Property::ChannelSafe,
-            "main panics: close of closed channel (a.go:1)",
+            "main panics on c: close of closed channel (a.go:1)",
         ),
     ] {
         assert_eq!(told(source, property, &Recovering(source)), expected, "{source}");
@@ -159,9 +156,45 @@ fn processes_are_named_after_their_functions() {
         main { chan o_S_c: int; spawn worker_3(o_S_c); spawn worker_3(o_S_c); spawn other(o_S_c) }";
     assert_eq!(
         told(source, Property::NoLeak, &Recovering(source)),
-        "main has returned, and this stays blocked forever: worker waits to send on S.c (a.go:1); \
-         worker#2 waits to send on S.c (a.go:1); main.3 waits to send on S.c (a.go:2)"
+        "after main has returned, worker waits to send on S.c (a.go:1); worker#2 waits to send on S.c \
+         (a.go:1); main.3 waits to send on S.c (a.go:2) forever"
     );
+}
+
+#[test]
+fn idle_processes_of_a_service_are_alive() {
+    let idle = "while true { get c }";
+    let waits = "main.1 waits to receive from c (line 1) forever";
+    let rows = [
+        // A service: its worker waits for work.
+        (format!("main {{ chan c: int; spawn {{ {idle} }}; select {{}} }}"), "holds"),
+        (
+            "main { chan c: int; chan d: int; spawn { while true { select { get c {} get d {} } } }; \
+             select {} }"
+                .to_owned(),
+            "holds",
+        ),
+        // It waits for one message, not for the next.
+        ("main { chan c: int; spawn { get c }; select {} }".to_owned(), waits),
+        // It has something to send, wants a lock, or waits for a group.
+        (
+            "main { chan c: int; spawn { while true { put c 1 } }; select {} }".to_owned(),
+            "main.1 waits to send on c (line 1) forever",
+        ),
+        (
+            "main { mutex m; lock m; spawn { while true { lock m } }; select {} }".to_owned(),
+            "main.1 waits for the lock m (line 1) forever",
+        ),
+        // No service: main returns, or waits for something else.
+        (format!("main {{ chan c: int; spawn {{ {idle} }} }}"), waits),
+        (
+            format!("main {{ chan c: int; spawn {{ {idle} }}; while true {{ timeouts() }} }} fn timeouts() {{ select {{ timeout {{}} }} }}"),
+            waits,
+        ),
+    ];
+    for (source, expected) in rows {
+        assert_eq!(told(&source, Property::Live, &InText(&source)), expected, "{source}");
+    }
 }
 
 #[test]
