@@ -20,6 +20,8 @@ type Graph struct {
 	// boxedWith lists, for each name of a method, the boxed types whose method of that name may be
 	// noticed.
 	boxedWith map[string][]types.Type
+	// taken are the functions that may be values, by their signatures.
+	taken map[string][]*ssa.Function
 }
 
 // newGraph looks at every function of the packages that are read.
@@ -89,6 +91,7 @@ func newGraph(w *World) *Graph {
 			callers[other] = append(callers[other], callersOf[key]...)
 		}
 	}
+	g.taken = bySignature
 	backwards(g.noticed, noticed, callers)
 	backwards(g.parallel, parallel, callers)
 	backwards(g.effects, writing, callers)
@@ -96,7 +99,7 @@ func newGraph(w *World) *Graph {
 	for _, t := range g.boxed {
 		for _, method := range w.methodsOf(t) {
 			w.graphTaken[method] = true
-			if g.effects[method] {
+			if g.effects[method] && isCalledBack(method) {
 				g.boxedWith[method.Name()] = append(g.boxedWith[method.Name()], t)
 			}
 		}
@@ -107,43 +110,60 @@ func newGraph(w *World) *Graph {
 
 // boxedTypes lists the types of values that are put into interfaces, and of what is inside them.
 func boxedTypes(functions map[*ssa.Function]bool) []types.Type {
-	var seen typeutil.Map
-	var list []types.Type
-	var add func(t types.Type)
-	add = func(t types.Type) {
-		if seen.At(t) != nil {
-			return
-		}
-		seen.Set(t, true)
-		if !types.IsInterface(t) {
-			list = append(list, t)
-		}
-		switch u := t.Underlying().(type) {
-		case *types.Struct:
-			for i := range u.NumFields() {
-				add(u.Field(i).Type())
-			}
-		case *types.Array:
-			add(u.Elem())
-		case *types.Slice:
-			add(u.Elem())
-		case *types.Pointer:
-			add(u.Elem())
-		case *types.Map:
-			add(u.Key())
-			add(u.Elem())
-		}
-	}
+	contents := &contents{}
 	for fn := range functions {
 		for _, b := range fn.Blocks {
 			for _, instr := range b.Instrs {
 				if boxing, ok := instr.(*ssa.MakeInterface); ok {
-					add(boxing.X.Type())
+					contents.add(boxing.X.Type())
 				}
 			}
 		}
 	}
+	return contents.list
+}
+
+// inside lists a type and the types of what is inside its values.
+func (w *World) inside(t types.Type) []types.Type {
+	list, known := w.insides[t]
+	if !known {
+		contents := &contents{}
+		contents.add(t)
+		list = contents.list
+		w.insides[t] = list
+	}
 	return list
+}
+
+// contents collects types, and the types of what is inside their values.
+type contents struct {
+	seen typeutil.Map
+	list []types.Type
+}
+
+func (c *contents) add(t types.Type) {
+	if c.seen.At(t) != nil {
+		return
+	}
+	c.seen.Set(t, true)
+	if !types.IsInterface(t) {
+		c.list = append(c.list, t)
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for field := range u.Fields() {
+			c.add(field.Type())
+		}
+	case *types.Array:
+		c.add(u.Elem())
+	case *types.Slice:
+		c.add(u.Elem())
+	case *types.Pointer:
+		c.add(u.Elem())
+	case *types.Map:
+		c.add(u.Key())
+		c.add(u.Elem())
+	}
 }
 
 // backwards marks functions, and all that may lead to them.

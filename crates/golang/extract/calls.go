@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -89,7 +90,36 @@ func (d *Driver) enter(s *State, site ssa.Instruction, call *ssa.CallCommon, fn 
 	if _, outside := d.world.outsidePath(target.fn); outside {
 		return d.callOutside(s, site, target, pos, finish)
 	}
+	if call, ok := site.(*ssa.Call); ok && !deferred && isComputation(target.fn) && slices.ContainsFunc(target.args, isUnknown) {
+		// Following it would only show in how many ways the text can be taken apart.
+		finish(d.unknown(s, here(s.top()), call, call.Type()))
+		return false
+	}
 	return d.push(s, site, target, bind, nil, pos, deferred)
+}
+
+// isComputation tells functions of the standard library that compute a result from plain arguments,
+// and do nothing else whatever these are.
+func isComputation(fn *ssa.Function) bool {
+	if fn.Pkg == nil || fn.Signature.Recv() != nil || fn.Name() == "Repeat" || strings.HasPrefix(fn.Name(), "Append") || strings.HasPrefix(fn.Name(), "Encode") || fn.Parent() != nil || fn.Signature.TypeParams() != nil {
+		return false
+	}
+	switch fn.Pkg.Pkg.Path() {
+	case "strings", "bytes", "strconv", "unicode", "unicode/utf8", "unicode/utf16", "path", "path/filepath", "math/bits":
+	default:
+		return false
+	}
+	for param := range fn.Signature.Params().Variables() {
+		if !plain(param.Type(), 4) {
+			return false
+		}
+	}
+	return plainTuple(fn.Signature.Results())
+}
+
+func isUnknown(v Value) bool {
+	_, ok := v.(Sym)
+	return ok
 }
 
 // push begins a call of a function whose source is known.
@@ -230,6 +260,10 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos 
 		return false
 	}
 	quiet, _ := d.world.quietly(target.fn)
+	isParsing := parsesFlags[functionName(target.fn)]
+	if isParsing && !d.flags.call {
+		quiet = true
+	}
 	found := d.callbacks(s, target)
 	if serves[functionName(target.fn)] && len(found) == 0 {
 		return d.serve(s, site, target, t, pos, finish)
@@ -247,6 +281,12 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos 
 	}
 	if !changesNothing(target.fn) {
 		d.disturb(s, target.args)
+	}
+	if isParsing && d.flags.set {
+		d.forgetPlain(s, everything(s))
+	}
+	if callsLater[functionName(target.fn)] && len(found) > 0 {
+		d.assume(pos, "either", aboutUnreadCallback, name)
 	}
 	// What is computed from known data is lost here; everything else comes from outside.
 	external := quiet && !d.isDetermined(s, target)

@@ -248,6 +248,11 @@ func (d *Driver) global(s *State, g *ssa.Global) Value {
 		d.usesGlobal[name] = true
 		d.changed = true
 	}
+	if !d.needed[g] && d.world.isRoot(g.Pkg) {
+		// What initialises it was left out: the next run has it.
+		d.facts.missed[g] = true
+		d.changed = true
+	}
 	if s.heap[name] == nil {
 		t := g.Type().(*types.Pointer).Elem()
 		if !d.world.isRoot(g.Pkg) {

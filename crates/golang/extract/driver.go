@@ -26,11 +26,11 @@ type Limits struct {
 
 // allSteps is how many steps all entries may take together. It keeps a module of a hundred thousand
 // lines below half a minute.
-const allSteps = 3_000_000
+const allSteps = 8_000_000
 
 // passes are how many steps an entry may take in each attempt to follow it exactly. Most need few;
 // those that do not fit are tried again as long as there are steps left.
-var passes = []int{10_000, 60_000, 400_000}
+var passes = []int{3_000, 12_000, 60_000, 400_000}
 
 // exactly are the limits of an attempt to follow an entry as it is.
 func exactly(steps int) Limits {
@@ -81,7 +81,8 @@ type Driver struct {
 	daemon      bool // is what is being written done by a daemon?
 	current     *State
 	needed      map[*ssa.Global]bool
-	skipped     map[*ssa.Function][]bool // of initialisers: the pieces that the entry has no use for
+	flags       Flags
+	active      map[*ssa.Function][]bool // of initialisers: the pieces that the entry has a use for
 	home        *types.Package           // of the entry
 	hintNames   map[string]string        // what people call what hints of names stand for
 	goNames     map[string]GoName        // what people call objects of the program
@@ -112,6 +113,7 @@ type Facts struct {
 	many     map[string]bool             // roots that are started more than once
 	doubled  map[string]bool             // types of objects that receivers know by copies
 	torn     map[string]bool             // of these types: parts that are written afterwards
+	missed   map[*ssa.Global]bool        // package variables that are used although the entry was not seen to reach them
 }
 
 func newFacts() *Facts {
@@ -120,7 +122,7 @@ func newFacts() *Facts {
 		names: map[string]string{}, taken: map[string]int{}, contexts: map[string]int{},
 		globals: map[string]bool{}, mapKeys: map[string]map[string]Value{}, access: map[string]*Access{},
 		stopped: map[string]bool{}, closed: map[string]bool{}, many: map[string]bool{},
-		doubled: map[string]bool{}, torn: map[string]bool{},
+		doubled: map[string]bool{}, torn: map[string]bool{}, missed: map[*ssa.Global]bool{},
 	}
 }
 
@@ -141,13 +143,17 @@ func newDriver(world *World, facts *Facts, limits Limits) *Driver {
 // steps left.
 func drive(world *World, entry *ssa.Function, limits Limits) (*Driver, *Node) {
 	facts := newFacts()
-	_, needed := world.reaches(entry)
-	skipped := map[*ssa.Function][]bool{}
+	reached := world.reaches(entry)
+	missed := 0
 	spent := 0
 	for round := 0; ; round++ {
+		if len(facts.missed) > missed {
+			missed = len(facts.missed)
+			reached = world.findReached(entry, facts.missed)
+		}
 		d := newDriver(world, facts, limits)
 		d.steps = spent
-		d.needed, d.skipped = needed, skipped
+		d.needed, d.active, d.flags = reached.globals, reached.active, reached.flags
 		if entry.Pkg != nil {
 			d.home = entry.Pkg.Pkg
 		}

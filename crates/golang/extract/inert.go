@@ -49,7 +49,7 @@ func (w *World) inertCall(call *ssa.CallCommon) bool {
 		return builtin.Name() != "close" && builtin.Name() != "recover"
 	}
 	if call.IsInvoke() {
-		return plainTuple(call.Signature().Results()) && !w.mayCommunicate(call) && !w.mayHaveEffects(call)
+		return plainTuple(call.Signature().Results()) && !w.mayCommunicate(call) && w.allInert(call)
 	}
 	callee := call.StaticCallee()
 	if callee == nil {
@@ -60,6 +60,17 @@ func (w *World) inertCall(call *ssa.CallCommon) bool {
 		return quiet && !isModelled(callee) && plainTuple(callee.Signature.Results())
 	}
 	return len(callee.Blocks) > 0 && w.inert(callee)
+}
+
+// allInert tells whether every method that a call of an interface's method may lead to only computes
+// plain data.
+func (w *World) allInert(call *ssa.CallCommon) bool {
+	for _, fn := range w.implementations(call.Method) {
+		if w.hasEffects(fn) && !isStandardMethod(fn) && !w.inert(fn) {
+			return false
+		}
+	}
+	return true
 }
 
 func plainTuple(t *types.Tuple) bool {
@@ -106,12 +117,40 @@ func plain(t types.Type, depth int) bool {
 	return false
 }
 
+// isInert tells whether a call only computes plain data. What sorts or keeps a heap does nothing but
+// call methods of what it is given.
+func (d *Driver) isInert(f *Frame) bool {
+	if d.world.inert(f.fn) {
+		return true
+	}
+	if f.fn.Pkg == nil || f.fn.Pkg.Pkg.Path() != "sort" && f.fn.Pkg.Pkg.Path() != "container/heap" {
+		return false
+	}
+	for _, param := range f.fn.Params {
+		target, ok := param.Type().Underlying().(*types.Interface)
+		if !ok {
+			continue
+		}
+		given, ok := f.regs[param].(Ifc)
+		if !ok {
+			return false
+		}
+		for method := range target.Methods() {
+			fn := d.world.method(given.typ, method)
+			if fn == nil || len(fn.Blocks) == 0 || !d.world.inert(fn) {
+				return false
+			}
+		}
+	}
+	return f.fn.Signature.Recv() == nil && plainTuple(f.fn.Signature.Results())
+}
+
 // giveUp leaves the calls of inert functions that the goroutine is in: their results are taken as
 // unknown. It tells whether there were any.
 func (d *Driver) giveUp(s *State, outside bool) bool {
 	for k := 1; k < len(s.frames); k++ {
 		f := s.frames[k]
-		if len(f.after) > 0 || f.deferred || !d.world.inert(f.fn) {
+		if len(f.after) > 0 || f.deferred || !d.isInert(f) {
 			continue
 		}
 		site, ok := f.site.(*ssa.Call)
@@ -130,13 +169,13 @@ func (d *Driver) giveUp(s *State, outside bool) bool {
 			for _, param := range frame.fn.Params {
 				touched = append(touched, frame.regs[param])
 				if aliasable(frame.regs[param]) {
-					d.havocBehind(s, param.Type())
+					d.havocThrough(s, param.Type())
 				}
 			}
 			for _, free := range frame.fn.FreeVars {
 				touched = append(touched, frame.regs[free])
 				if aliasable(frame.regs[free]) {
-					d.havocBehind(s, free.Type())
+					d.havocThrough(s, free.Type())
 				}
 			}
 		}
@@ -149,6 +188,32 @@ func (d *Driver) giveUp(s *State, outside bool) bool {
 		return true
 	}
 	return false
+}
+
+// havocThrough forgets the plain data that values of a type may lead to, by their methods as well.
+func (d *Driver) havocThrough(s *State, t types.Type) {
+	d.havocBehind(s, t)
+	target, ok := t.Underlying().(*types.Interface)
+	if !ok {
+		return
+	}
+	for method := range target.Methods() {
+		for _, fn := range d.world.implementations(method) {
+			if d.world.hasEffects(fn) && !isStandardMethod(fn) {
+				d.forgetPlain(s, everything(s))
+				return
+			}
+		}
+	}
+}
+
+// everything are pointers to all objects of a state.
+func everything(s *State) []Value {
+	var all []Value
+	for _, name := range sortedKeys(s.heap) {
+		all = append(all, Ptr{name, ""})
+	}
+	return all
 }
 
 // touchedGlobals are the package variables that a function, or what it calls, may change.
@@ -167,9 +232,14 @@ func (d *Driver) touchedGlobals(s *State, fn *ssa.Function) []Value {
 		}
 		seen[one] = true
 		mentions := d.world.mentionsOf(one)
-		stack = append(stack, mentions.functions...)
+		stack = append(append(stack, mentions.functions...), mentions.boxed...)
+		for _, method := range mentions.methods {
+			stack = append(stack, d.world.implementations(method)...)
+		}
 		for _, global := range mentions.globals {
-			found = append(found, d.global(s, global))
+			if d.needed[global] {
+				found = append(found, d.global(s, global))
+			}
 		}
 	}
 	return found

@@ -1,15 +1,26 @@
 package main
 
 import (
+	"go/types"
+	"slices"
+
 	"golang.org/x/tools/go/ssa"
 )
 
 // Pieces are the instructions of a package's initialiser in groups that have nothing to do with
-// each other: the initialisation of one variable, most often.
+// each other: the initialisation of one variable, most often, or the call of an init function.
 type Pieces struct {
-	of      map[*ssa.BasicBlock][]int
-	globals []map[*ssa.Global]bool
-	keep    []bool // does something besides setting variables
+	of    map[*ssa.BasicBlock][]int
+	meets map[*ssa.BasicBlock]*ssa.BasicBlock // of conditions: where their sides meet
+	each  []*Piece
+}
+
+// Piece is one of them.
+type Piece struct {
+	init     *ssa.Function
+	number   int
+	keep     bool // does something besides setting variables
+	mentions Mentions
 }
 
 // piecesOf takes an initialiser apart.
@@ -37,30 +48,51 @@ func (w *World) piecesOf(init *ssa.Function) *Pieces {
 			}
 		}
 	})
-	p := &Pieces{of: map[*ssa.BasicBlock][]int{}}
-	numbers := map[any]int{}
+	// What is done on one side of a condition belongs to the condition. The first block asks whether
+	// the package has been initialised before.
+	p := &Pieces{of: map[*ssa.BasicBlock][]int{}, meets: map[*ssa.BasicBlock]*ssa.BasicBlock{}}
+	within := map[ssa.Instruction]bool{}
+	for _, b := range init.Blocks[1:] {
+		branch, ok := b.Instrs[len(b.Instrs)-1].(*ssa.If)
+		if !ok {
+			continue
+		}
+		meet := postDominator(b)
+		if meet == nil {
+			continue
+		}
+		p.meets[b] = meet
+		join := func(instr ssa.Instruction) {
+			within[instr] = true
+			parent[find(instr)] = find(branch)
+		}
+		within[branch] = true
+		for inside := range between(b, meet) {
+			for _, instr := range inside.Instrs {
+				join(instr)
+			}
+		}
+		for _, instr := range meet.Instrs {
+			if phi, ok := instr.(*ssa.Phi); ok {
+				join(phi)
+			}
+		}
+	}
+	pieces := map[any]*Piece{}
 	for _, b := range init.Blocks {
 		list := make([]int, len(b.Instrs))
 		for i, instr := range b.Instrs {
 			root := find(instr)
-			number, known := numbers[root]
-			if !known {
-				number = len(numbers)
-				numbers[root] = number
-				p.globals = append(p.globals, nil)
-				p.keep = append(p.keep, false)
+			piece := pieces[root]
+			if piece == nil {
+				piece = &Piece{init: init, number: len(p.each)}
+				pieces[root] = piece
+				p.each = append(p.each, piece)
 			}
-			list[i] = number
-			for _, operand := range instr.Operands(nil) {
-				if global, ok := (*operand).(*ssa.Global); ok {
-					if p.globals[number] == nil {
-						p.globals[number] = map[*ssa.Global]bool{}
-					}
-					p.globals[number][global] = true
-				}
-			}
-			if !w.sets(instr) {
-				p.keep[number] = true
+			list[i] = piece.number
+			w.mention(&piece.mentions, instr)
+			if !within[instr] && isControl(instr) || !w.sets(instr) {
+				piece.keep = true
 			}
 		}
 		p.of[b] = list
@@ -69,20 +101,234 @@ func (w *World) piecesOf(init *ssa.Function) *Pieces {
 	return p
 }
 
+// linkInits finds, for each package variable, the pieces of initialisers that may use or set it.
+func (w *World) linkInits() {
+	w.touching = map[*ssa.Global][]*Piece{}
+	for _, root := range w.ordered {
+		init := root.Func("init")
+		if init == nil || len(init.Blocks) == 0 {
+			continue
+		}
+		for _, piece := range w.piecesOf(init).each {
+			if piece.keep {
+				continue
+			}
+			globals, ok := w.touched(&piece.mentions)
+			piece.keep = !ok
+			for global := range globals {
+				if w.isRoot(global.Pkg) {
+					w.touching[global] = append(w.touching[global], piece)
+				}
+			}
+		}
+	}
+}
+
+// touched are the package variables that a piece may use or set, with what it calls, unless it does
+// more than that or leads to more functions than are worth looking at.
+func (w *World) touched(mentions *Mentions) (map[*ssa.Global]bool, bool) {
+	globals, ok := w.touchedBy(mentions, false)
+	if !ok {
+		return nil, false
+	}
+	for global := range globals {
+		if w.isRoot(global.Pkg) && mayHoldMethods(global.Type().(*types.Pointer).Elem(), 6) {
+			// What is called through it may come from elsewhere.
+			return w.touchedBy(mentions, true)
+		}
+	}
+	return globals, true
+}
+
+// touchedBy finds them. The methods that a call of an interface's method may mean are those of what
+// the piece itself puts into interfaces, or of everything that is put into one anywhere.
+func (w *World) touchedBy(mentions *Mentions, anywhere bool) (map[*ssa.Global]bool, bool) {
+	const most = 2000
+	globals := map[*ssa.Global]bool{}
+	seen := map[*ssa.Function]bool{}
+	var stack, boxed []*ssa.Function
+	called := false
+	visit := func(m *Mentions) {
+		for _, global := range m.globals {
+			globals[global] = true
+		}
+		stack = append(stack, m.functions...)
+		for _, method := range m.methods {
+			called = true
+			if anywhere {
+				stack = append(stack, w.implementations(method)...)
+			}
+		}
+		if anywhere {
+			for _, signature := range m.values {
+				stack = append(stack, w.graph.taken[signature]...)
+			}
+		}
+		boxed = append(boxed, m.boxed...)
+		called = called || m.hands
+	}
+	visit(mentions)
+	for {
+		if called {
+			stack, boxed = append(stack, boxed...), nil
+		}
+		if len(stack) == 0 {
+			return globals, true
+		}
+		fn := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if seen[fn] || isPackageInit(fn) {
+			continue
+		}
+		seen[fn] = true
+		m := w.mentionsOf(fn)
+		if m.keeps || m.waits || len(seen) > most {
+			return nil, false
+		}
+		visit(m)
+	}
+}
+
+func isControl(instr ssa.Instruction) bool {
+	switch instr.(type) {
+	case *ssa.If, *ssa.Jump, *ssa.Phi:
+		return true
+	}
+	return false
+}
+
 // sets tells instructions that do nothing besides setting variables.
 func (w *World) sets(instr ssa.Instruction) bool {
 	switch i := instr.(type) {
-	case *ssa.If, *ssa.Jump, *ssa.Return, *ssa.Go, *ssa.Defer, *ssa.Send, *ssa.Select, *ssa.Panic, *ssa.RunDefers, *ssa.Phi:
+	case *ssa.Return, *ssa.Go, *ssa.Defer, *ssa.Send, *ssa.Select, *ssa.Panic, *ssa.RunDefers:
 		return false
+	case *ssa.Store:
+		// A variable of a package that is not read has no initialiser here.
+		global, ok := i.Addr.(*ssa.Global)
+		return !ok || w.isRoot(global.Pkg)
 	case *ssa.Call:
-		callee := i.Call.StaticCallee()
-		if callee == nil {
-			_, builtin := i.Call.Value.(*ssa.Builtin)
-			return builtin
+		if _, builtin := i.Call.Value.(*ssa.Builtin); builtin || i.Call.IsInvoke() {
+			return true
 		}
-		return callee.Pkg != nil && !w.roots[callee.Pkg] || w.inert(callee)
+		callee := i.Call.StaticCallee()
+		return callee != nil && !w.waits(instr) && !w.keeps(&i.Call, callee)
 	}
 	return true
+}
+
+// waits tells whether an instruction may start a goroutine, or wait for one. Locks that nobody else
+// has a use for do not make an initialiser wait.
+func (w *World) waits(instr ssa.Instruction) bool {
+	if call, ok := instr.(ssa.CallInstruction); ok {
+		if callee := call.Common().StaticCallee(); callee != nil {
+			switch functionName(callee) {
+			case "(*sync.Mutex).Lock", "(*sync.Mutex).Unlock", "(*sync.RWMutex).Lock", "(*sync.RWMutex).Unlock",
+				"(*sync.RWMutex).RLock", "(*sync.RWMutex).RUnlock", "(*sync.Once).Do", "(*sync.Pool).Get", "(*sync.Pool).Put",
+				"(*sync.Map).Load", "(*sync.Map).Store", "(*sync.Map).LoadOrStore", "sync.NewCond", "sync.OnceFunc", "sync.OnceValue", "sync.OnceValues",
+				"context.Background", "context.TODO":
+				_, spawns := instr.(*ssa.Go)
+				return spawns
+			}
+		}
+	}
+	return w.isNoticed(instr)
+}
+
+func isPackageInit(fn *ssa.Function) bool {
+	return fn.Name() == "init" && fn.Synthetic != "" && fn.Parent() == nil
+}
+
+// keeps tells whether a function that is not read may keep something to call it back later.
+func (w *World) keeps(call *ssa.CallCommon, callee *ssa.Function) bool {
+	path, _ := w.outsidePath(callee)
+	if path == "sync" || !w.hands(call, callee) {
+		return false
+	}
+	switch callee.Name() {
+	case "SetOutput", "SetDefault", "New":
+		return path == "log" || path == "log/slog" || !changesNothing(callee)
+	}
+	return !changesNothing(callee)
+}
+
+// hands tells whether a function that is not read is given something that it can call, and that
+// may be noticed.
+func (w *World) hands(call *ssa.CallCommon, callee *ssa.Function) bool {
+	if path, outside := w.outsidePath(callee); !outside || path == "reflect" {
+		return false
+	}
+	args := call.Args
+	if callee.Signature.Recv() != nil && len(args) > 0 {
+		args = args[1:]
+	}
+	return slices.ContainsFunc(args, w.leadsToNoticed)
+}
+
+// leadsToNoticed tells whether code that has a value may call something by it that is noticed.
+func (w *World) leadsToNoticed(v ssa.Value) bool {
+	switch v := v.(type) {
+	case *ssa.Const:
+		return false
+	case *ssa.Function:
+		return w.communicates(v)
+	case *ssa.MakeClosure:
+		return w.communicates(v.Fn.(*ssa.Function))
+	case *ssa.MakeInterface:
+		for _, t := range w.inside(v.X.Type()) {
+			if slices.ContainsFunc(w.methodsOf(t), w.communicates) {
+				return true
+			}
+		}
+		return false
+	case *ssa.UnOp:
+		if global, ok := v.X.(*ssa.Global); ok && !w.isRoot(global.Pkg) {
+			return false
+		}
+	case *ssa.Slice:
+		// The arguments of a function with any number of them.
+		if array, ok := v.X.(*ssa.Alloc); ok && array.Comment == "varargs" {
+			for _, referrer := range *array.Referrers() {
+				element, ok := referrer.(*ssa.IndexAddr)
+				if !ok {
+					continue
+				}
+				for _, use := range *element.Referrers() {
+					if store, ok := use.(*ssa.Store); ok && w.leadsToNoticed(store.Val) {
+						return true
+					}
+				}
+			}
+			return false
+		}
+	}
+	_, pointer := v.Type().Underlying().(*types.Pointer)
+	return !pointer && mayHoldMethods(v.Type(), 4)
+}
+
+// mayHoldMethods tells whether something can be called through values of a type.
+func mayHoldMethods(t types.Type, depth int) bool {
+	if depth == 0 {
+		return true
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Signature, *types.Interface:
+		return true
+	case *types.Slice:
+		return mayHoldMethods(u.Elem(), depth-1)
+	case *types.Array:
+		return mayHoldMethods(u.Elem(), depth-1)
+	case *types.Map:
+		return mayHoldMethods(u.Elem(), depth-1) || mayHoldMethods(u.Key(), depth-1)
+	case *types.Pointer:
+		return mayHoldMethods(u.Elem(), depth-1)
+	case *types.Struct:
+		for field := range u.Fields() {
+			if mayHoldMethods(field.Type(), depth-1) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func instructions(fn *ssa.Function, visit func(ssa.Instruction)) {
@@ -93,26 +339,6 @@ func instructions(fn *ssa.Function, visit func(ssa.Instruction)) {
 	}
 }
 
-// useless are the pieces of an initialiser that only set variables which the entry has no use for.
-func (d *Driver) useless(init *ssa.Function) []bool {
-	if known, ok := d.skipped[init]; ok {
-		return known
-	}
-	p := d.world.piecesOf(init)
-	useless := make([]bool, len(p.globals))
-	for number, globals := range p.globals {
-		useless[number] = !p.keep[number]
-		for global := range globals {
-			if d.needed[global] {
-				useless[number] = false
-				break
-			}
-		}
-	}
-	d.skipped[init] = useless
-	return useless
-}
-
 // skipInit goes past instructions of an initialiser that only set variables which the entry has no
 // use for.
 func (d *Driver) skipInit(s *State) {
@@ -120,13 +346,21 @@ func (d *Driver) skipInit(s *State) {
 	if f.mode != "" || f.fn.Synthetic == "" || f.block == nil || f.fn.Name() != "init" {
 		return
 	}
-	useless := d.useless(f.fn)
-	numbers := d.world.piecesOf(f.fn).of[f.block]
-	pc := f.pc
-	for pc < len(numbers) && useless[numbers[pc]] {
-		pc++
+	active, isInit := d.active[f.fn]
+	if !isInit {
+		return
 	}
-	if pc != f.pc {
-		s.top().pc = pc
+	pieces := d.world.piecesOf(f.fn)
+	block, pc := f.block, f.pc
+	for pc < len(block.Instrs) && !active[pieces.of[block][pc]] {
+		if _, ok := block.Instrs[pc].(*ssa.If); ok {
+			block, pc = pieces.meets[block], 0
+		} else {
+			pc++
+		}
+	}
+	if pc != f.pc || block != f.block {
+		f = s.top()
+		f.block, f.pc = block, pc
 	}
 }

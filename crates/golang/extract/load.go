@@ -61,18 +61,15 @@ func (w *World) all(entries []*ssa.Function, place func(token.Pos) Position) []E
 	for i := range workers {
 		workers[i] = w.copy()
 	}
-	left := allSteps
-	for pass, steps := range passes {
-		if pass == 0 {
-			// Many entries have to share what there is from the start.
-			steps = min(steps, max(1500, 3*allSteps/(2*max(len(open), 1))))
-		}
-		if steps*len(open) > left && pass > 0 {
-			steps = left / max(len(open), 1)
-			if steps < passes[0] {
+	left, before := allSteps, 0
+	for _, steps := range passes {
+		if before > 0 {
+			steps = min(steps, left/max(len(open), 1))
+			if steps < 2*before {
 				break
 			}
 		}
+		before = steps
 		results := attempt(workers, entries, open, exactly(steps), place)
 		var again []int
 		for k, i := range open {
@@ -211,7 +208,7 @@ func isTest(fn *ssa.Function) bool {
 // entry is the program of one function.
 func (w *World) entry(fn *ssa.Function, limits Limits, place func(token.Pos) Position) attempted {
 	e := Entry{Name: fn.String(), Position: place(fn.Pos()), Assumptions: []Assumption{}, Loops: []Loop{}, Positions: []Position{}}
-	if meets, _ := w.reaches(fn); !meets {
+	if !w.reaches(fn).meets {
 		e.Text, e.Lines, e.Migo = "main {\n}\n", []int{0, 0}, "def main.main():\n"
 		return attempted{entry: e}
 	}

@@ -38,7 +38,7 @@ var quietPackages = map[string]string{
 	"hash": computes, "html": computes, "html/template": computes, "image": computes, "index/suffixarray": computes,
 	"io": computes, "io/fs": files, "io/ioutil": files, "iter": computes, "log": reports, "log/slog": reports, "log/syslog": reports,
 	"maps": computes, "math": computes, "mime": computes, "net/mail": computes, "net/netip": computes, "net/textproto": computes, "net/url": computes,
-	"os": files, "os/user": files, "path": computes, "reflect": computes, "regexp": computes, "runtime": observes,
+	"os": files, "os/user": files, "path": computes, "path/filepath": files, "reflect": computes, "regexp": computes, "runtime": observes,
 	"slices": computes, "sort": computes, "strconv": computes, "strings": computes, "structs": declares, "syscall": files,
 	"testing": reports, "text/scanner": computes, "text/tabwriter": computes, "text/template": computes, "time": computes,
 	"unicode": computes, "unique": computes, "weak": computes, "internal": computes, "sync": computes, "sync/atomic": computes,
@@ -54,7 +54,16 @@ var loud = map[string]bool{
 	"(reflect.Value).TrySend": true, "(reflect.Value).TryRecv": true, "(reflect.Value).Close": true, "reflect.Select": true, "reflect.MakeFunc": true,
 	"(reflect.Value).Seq": true, "(reflect.Value).Seq2": true, "(reflect.Value).Method": true, "(reflect.Value).MethodByName": true,
 	"(reflect.Value).Set": true, "reflect.MakeChan": true, "reflect.Swapper": true,
-	"iter.Pull": true, "iter.Pull2": true, "runtime.SetFinalizer": true, "runtime.AddCleanup": true, "flag.Parse": true, "(*flag.FlagSet).Parse": true,
+	"iter.Pull": true, "iter.Pull2": true, "runtime.SetFinalizer": true, "runtime.AddCleanup": true,
+}
+
+// parsesFlags are the functions that set the variables of flags and call what flags are given.
+var parsesFlags = map[string]bool{"flag.Parse": true, "(*flag.FlagSet).Parse": true, "flag.Set": true, "(*flag.FlagSet).Set": true}
+
+// callsLater are functions that keep what they are given, for others to call.
+var callsLater = map[string]bool{
+	"log.SetOutput": true, "(*log.Logger).SetOutput": true, "log.New": true, "log/slog.SetDefault": true, "log/slog.New": true,
+	"log/slog.NewTextHandler": true, "log/slog.NewJSONHandler": true, "log/slog.NewLogLogger": true,
 }
 
 // quietElsewhere are functions of packages that are not quiet, but are themselves.
@@ -99,7 +108,7 @@ func (w *World) quietly(fn *ssa.Function) (bool, string) {
 		fn = origin
 	}
 	name := functionName(fn)
-	if loud[name] {
+	if loud[name] || parsesFlags[name] {
 		return false, ""
 	}
 	if fn.Name() == "init" && fn.Signature.Recv() == nil {
@@ -134,6 +143,20 @@ func (w *World) quietly(fn *ssa.Function) (bool, string) {
 	return false, ""
 }
 
+// flagging tells functions that give a flag a variable of the program, or something to call when it
+// is parsed.
+func flagging(callee *ssa.Function) (variable, callback bool) {
+	if callee.Pkg == nil || callee.Pkg.Pkg.Path() != "flag" {
+		return false, false
+	}
+	switch name := callee.Name(); name {
+	case "Var", "Func", "BoolFunc", "TextVar", "SetOutput":
+		return false, true
+	default:
+		return strings.HasSuffix(name, "Var"), false
+	}
+}
+
 // calledBack are the methods that code of the standard library calls on values it is given.
 var calledBack = map[string]bool{}
 
@@ -145,6 +168,21 @@ func init() {
 		Timeout Temporary Int63 Uint64 Seed Sum Sum32 Sum64 Reset BlockSize Size Public Sign Decrypt Validate IsZero IsBoolFlag`) {
 		calledBack[name] = true
 	}
+}
+
+// isCalledBack tells apart the methods that code of the standard library calls from others of the
+// same name.
+func isCalledBack(method *ssa.Function) bool {
+	params, results := method.Signature.Params(), method.Signature.Results()
+	switch method.Name() {
+	case "String", "Error", "GoString":
+		return params.Len() == 0 && results.Len() == 1 && types.Identical(results.At(0).Type(), types.Typ[types.String])
+	case "Format":
+		return params.Len() == 2 && results.Len() == 0
+	case "Write", "Read":
+		return params.Len() == 1 && results.Len() == 2 && types.Identical(results.At(1).Type(), errorType)
+	}
+	return true
 }
 
 // printed are the methods that fmt, and what prints by it, calls.
@@ -164,6 +202,9 @@ func (d *Driver) callbacks(s *State, target Target) []callback {
 	names := calledBack
 	path, _ := d.world.outsidePath(target.fn)
 	switch path {
+	case "reflect":
+		// What calls methods or functions is not quiet.
+		return nil
 	case "encoding/json":
 		names = map[string]bool{"MarshalJSON": true, "MarshalText": true, "UnmarshalJSON": true, "UnmarshalText": true}
 	case "fmt", "log", "testing", "errors":

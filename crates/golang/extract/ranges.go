@@ -284,6 +284,13 @@ func (d *Driver) nextEntry(s *State, i *ssa.Next, iter Iter, name string) bool {
 		take(s, old[0])
 		return false
 	}
+	if t := i.Type().(*types.Tuple); len(old)+len(added) > mostOrders && len(added) == 0 && plain(t.At(1).Type(), 4) && plain(t.At(2).Type(), 4) {
+		// Which entry it is makes no difference to goroutines but by data.
+		take(s, old[0])
+		f := s.top()
+		f.regs[i] = Tup{[]Value{KBool(true), d.unknown(s, here(f)+"key", i, t.At(1).Type()), d.unknown(s, here(f)+"value", i, t.At(2).Type())}}
+		return false
+	}
 	if len(old)+len(added) > mostOrders {
 		d.assume(i.Pos(), "under", aboutMapOrder)
 		take(s, append(old, added...)[0])

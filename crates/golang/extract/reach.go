@@ -2,6 +2,8 @@ package main
 
 import (
 	"go/types"
+	"maps"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -12,115 +14,85 @@ type Mentions struct {
 	functions    []*ssa.Function
 	methods      []*types.Func // methods of interfaces that it calls
 	globals      []*ssa.Global
+	boxed        []*ssa.Function // methods of what it puts into interfaces
+	hands        bool            // gives code that is not read something to call
+	keeps        bool            // or to keep and call later
+	waits        bool            // starts goroutines or waits for them
+	values       []string        // signatures of functions that it calls as values
+	flags        Flags
 }
 
-// reached is what an entry can come to.
-type reached struct {
-	meets   bool
+// Flags say what parsing flags may do: call something of the program, or set its variables.
+type Flags struct{ call, set bool }
+
+// Reached is what an entry can come to.
+type Reached struct {
+	meets   bool // anything that goroutines meet at
+	flags   Flags
 	globals map[*ssa.Global]bool
+	active  map[*ssa.Function][]bool // of initialisers: the pieces that it has a use for
 }
 
-// reaches tells whether an entry can come to anything that goroutines meet at, and which package
-// variables it may use. Every function that is mentioned on the way counts as called, and every
-// method of a type of the packages that a call of an interface's method may mean.
-func (w *World) reaches(entry *ssa.Function) (bool, map[*ssa.Global]bool) {
+// reaches tells whether an entry can come to anything that goroutines meet at, which package
+// variables it may use, and what of the packages' initialisers matters to it. Every function that is
+// mentioned on the way counts as called, and every method of a type that is put into an interface.
+func (w *World) reaches(entry *ssa.Function) *Reached {
 	if known, ok := w.reached.Load(entry); ok {
-		known := known.(reached)
-		return known.meets, known.globals
+		return known.(*Reached)
 	}
-	meets, globals := w.findReached(entry)
-	w.reached.Store(entry, reached{meets, globals})
-	return meets, globals
+	r := w.findReached(entry, nil)
+	w.reached.Store(entry, r)
+	return r
 }
 
-func (w *World) findReached(entry *ssa.Function) (bool, map[*ssa.Global]bool) {
-	found := false
-	globals := map[*ssa.Global]bool{}
+// findReached does so, with package variables that are known to be used.
+func (w *World) findReached(entry *ssa.Function, used map[*ssa.Global]bool) *Reached {
+	r := &Reached{globals: map[*ssa.Global]bool{}, active: map[*ssa.Function][]bool{}}
 	seen := map[*ssa.Function]bool{}
-	called := map[*types.Func]bool{}
 	stack := []*ssa.Function{entry}
-	for _, init := range w.initsOf(entry) {
-		// What an initialiser sets is no use of it; what it calls may use anything.
-		m := w.mentionsOf(init)
-		seen[init] = true
-		found = found || m.communicates
-		for _, b := range init.Blocks {
-			for _, instr := range b.Instrs {
-				if call, ok := instr.(ssa.CallInstruction); ok {
-					if callee := call.Common().StaticCallee(); callee != nil {
-						stack = append(stack, callee)
-					}
+	var visit func(m *Mentions)
+	activate := func(piece *Piece) {
+		active, reachable := r.active[piece.init]
+		if reachable && !active[piece.number] {
+			active[piece.number] = true
+			visit(&piece.mentions)
+		}
+	}
+	visit = func(m *Mentions) {
+		r.meets = r.meets || m.communicates
+		r.flags = Flags{r.flags.call || m.flags.call, r.flags.set || m.flags.set}
+		stack = append(append(stack, m.functions...), m.boxed...)
+		for _, global := range m.globals {
+			if !r.globals[global] {
+				r.globals[global] = true
+				for _, piece := range w.touching[global] {
+					activate(piece)
 				}
 			}
 		}
 	}
+	inits := w.initsOf(entry)
+	for _, init := range inits {
+		seen[init] = true
+		r.active[init] = make([]bool, len(w.piecesOf(init).each))
+	}
+	for _, init := range inits {
+		for _, piece := range w.piecesOf(init).each {
+			if piece.keep {
+				activate(piece)
+			}
+		}
+	}
+	visit(&Mentions{globals: slices.Collect(maps.Keys(used))})
 	for len(stack) > 0 {
 		fn := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if seen[fn] {
-			continue
-		}
-		seen[fn] = true
-		m := w.mentionsOf(fn)
-		found = found || m.communicates
-		stack = append(stack, m.functions...)
-		for _, global := range m.globals {
-			if !globals[global] {
-				globals[global] = true
-				stack = append(stack, w.initialFunctions(global)...)
-			}
-		}
-		for _, method := range m.methods {
-			if !called[method] {
-				called[method] = true
-				stack = append(stack, w.implementations(method)...)
-			}
+		if !seen[fn] && !(fn.Pkg != nil && isModelledModule(fn.Pkg.Pkg.Path())) {
+			seen[fn] = true
+			visit(w.mentionsOf(fn))
 		}
 	}
-	return found, globals
-}
-
-// initialFunctions lists the functions that a package variable may hold from its initialiser.
-func (w *World) initialFunctions(global *ssa.Global) []*ssa.Function {
-	if !w.isRoot(global.Pkg) {
-		return nil
-	}
-	init := global.Pkg.Func("init")
-	if init == nil || len(init.Blocks) == 0 {
-		return nil
-	}
-	if w.initial == nil {
-		w.initial = map[*ssa.Global][]*ssa.Function{}
-	}
-	if _, known := w.initial[global]; !known {
-		w.listInitial(init)
-	}
-	return w.initial[global]
-}
-
-// listInitial finds, for each variable that an initialiser sets, the functions in its piece.
-func (w *World) listInitial(init *ssa.Function) {
-	p := w.piecesOf(init)
-	functions := make([][]*ssa.Function, len(p.globals))
-	for b, list := range p.of {
-		for i, instr := range b.Instrs {
-			for _, operand := range instr.Operands(nil) {
-				if fn, ok := (*operand).(*ssa.Function); ok {
-					functions[list[i]] = append(functions[list[i]], fn)
-				}
-			}
-		}
-	}
-	for number, globals := range p.globals {
-		for global := range globals {
-			w.initial[global] = append(w.initial[global], functions[number]...)
-		}
-	}
-	for _, member := range init.Pkg.Members {
-		if global, ok := member.(*ssa.Global); ok && w.initial[global] == nil {
-			w.initial[global] = []*ssa.Function{}
-		}
-	}
+	return r
 }
 
 func (w *World) mentionsOf(fn *ssa.Function) *Mentions {
@@ -129,31 +101,49 @@ func (w *World) mentionsOf(fn *ssa.Function) *Mentions {
 	}
 	m := &Mentions{}
 	w.mentions[fn] = m
-	var operands []*ssa.Value
 	for _, b := range fn.Blocks {
 		for _, instr := range b.Instrs {
-			if w.directlyCommunicates(instr) {
-				m.communicates = true
-			}
-			operands = instr.Operands(operands[:0])
-			for _, operand := range operands {
-				switch other := (*operand).(type) {
-				case *ssa.Function:
-					m.functions = append(m.functions, other)
-				case *ssa.Global:
-					m.globals = append(m.globals, other)
-				}
-			}
-			if call, ok := instr.(ssa.CallInstruction); ok && call.Common().IsInvoke() {
-				m.methods = append(m.methods, call.Common().Method)
-			}
-			if boxing, ok := instr.(*ssa.MakeInterface); ok {
-				// Code that is not read may call its methods.
-				m.functions = append(m.functions, w.methodsOf(boxing.X.Type())...)
-			}
+			w.mention(m, instr)
 		}
 	}
 	return m
+}
+
+// mention adds what an instruction does itself and may lead to.
+func (w *World) mention(m *Mentions, instr ssa.Instruction) {
+	if w.directlyCommunicates(instr) {
+		m.communicates = true
+	}
+	m.waits = m.waits || w.waits(instr)
+	for _, operand := range instr.Operands(nil) {
+		switch other := (*operand).(type) {
+		case *ssa.Function:
+			m.functions = append(m.functions, other)
+		case *ssa.Global:
+			m.globals = append(m.globals, other)
+		}
+	}
+	if call, ok := instr.(ssa.CallInstruction); ok {
+		if common := call.Common(); common.IsInvoke() {
+			m.methods = append(m.methods, common.Method)
+		} else if callee := common.StaticCallee(); callee != nil {
+			m.hands = m.hands || w.hands(common, callee)
+			m.keeps = m.keeps || w.keeps(common, callee)
+			set, calls := flagging(callee)
+			m.flags = Flags{m.flags.call || calls, m.flags.set || set}
+		} else if _, builtin := common.Value.(*ssa.Builtin); !builtin {
+			m.values = append(m.values, signatureKey(common.Signature()))
+		}
+	}
+	if boxing, ok := instr.(*ssa.MakeInterface); ok {
+		// Code that is not read may call its methods.
+		for _, t := range w.inside(boxing.X.Type()) {
+			m.boxed = append(m.boxed, w.methodsOf(t)...)
+			if _, named := t.(*types.Named); named {
+				m.boxed = append(m.boxed, w.methodsOf(pointerTo(t))...)
+			}
+		}
+	}
 }
 
 // directlyCommunicates leaves calls of the packages' own functions to the search.

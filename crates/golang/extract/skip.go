@@ -23,15 +23,8 @@ func (w *World) region(b *ssa.BasicBlock) *Region {
 	if meet == nil {
 		return nil
 	}
-	r := &Region{meet, map[*ssa.BasicBlock]bool{}}
-	stack := append([]*ssa.BasicBlock(nil), b.Succs...)
-	for len(stack) > 0 {
-		x := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if x == meet || r.blocks[x] {
-			continue
-		}
-		r.blocks[x] = true
+	r := &Region{meet, between(b, meet)}
+	for x := range r.blocks {
 		for _, instr := range x.Instrs {
 			switch instr.(type) {
 			case *ssa.Return, *ssa.RunDefers:
@@ -41,10 +34,24 @@ func (w *World) region(b *ssa.BasicBlock) *Region {
 				return nil
 			}
 		}
-		stack = append(stack, x.Succs...)
 	}
 	w.regions[b] = r
 	return r
+}
+
+// between are the blocks on the way from a branch to where its sides meet.
+func between(b, meet *ssa.BasicBlock) map[*ssa.BasicBlock]bool {
+	blocks := map[*ssa.BasicBlock]bool{}
+	stack := append([]*ssa.BasicBlock(nil), b.Succs...)
+	for len(stack) > 0 {
+		x := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if x != meet && !blocks[x] {
+			blocks[x] = true
+			stack = append(stack, x.Succs...)
+		}
+	}
+	return blocks
 }
 
 // postDominator is the first block that every way from a branch goes through: each candidate is
@@ -214,6 +221,14 @@ func (d *Driver) disturbBlock(s *State, b *ssa.BasicBlock, inside map[*ssa.Basic
 			clo, ok := known(i.Call.Value)
 			if ok {
 				d.forgetPlain(s, []Value{clo})
+			}
+			if i.Call.IsInvoke() {
+				if !ok || aliasable(clo) {
+					d.havocThrough(s, i.Call.Value.Type())
+				}
+				for _, fn := range d.world.implementations(i.Call.Method) {
+					d.forgetPlain(s, d.touchedGlobals(s, fn))
+				}
 			}
 			if callee := i.Call.StaticCallee(); callee != nil {
 				d.forgetPlain(s, d.touchedGlobals(s, callee))

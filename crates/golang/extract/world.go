@@ -26,7 +26,7 @@ type World struct {
 	invokes    map[*types.Func]bool
 	still      map[*ssa.Function]bool
 	pieces     map[*ssa.Function]*Pieces
-	initial    map[*ssa.Global][]*ssa.Function
+	touching   map[*ssa.Global][]*Piece
 	mentions   map[*ssa.Function]*Mentions
 	methods    map[*types.Func][]*ssa.Function
 	regions    map[*ssa.BasicBlock]*Region
@@ -36,6 +36,7 @@ type World struct {
 	goNames    map[token.Pos][]string // what people call what is made
 	globals    []*ssa.Global          // of the roots, in the order of their packages and names
 	noticed    map[types.Type][]*ssa.Function
+	insides    map[types.Type][]types.Type
 	reached    *sync.Map // *ssa.Function to reached: what `reaches` has found, for all workers
 }
 
@@ -45,9 +46,7 @@ func (w *World) copy() *World {
 	copied.liveness, copied.loopsOf = map[*ssa.Function]*Liveness{}, map[*ssa.Function]*Loops{}
 	copied.invokes = map[*types.Func]bool{}
 	copied.still, copied.regions = map[*ssa.Function]bool{}, map[*ssa.BasicBlock]*Region{}
-	copied.initial = nil
-	copied.noticed = map[types.Type][]*ssa.Function{}
-	copied.pieces = map[*ssa.Function]*Pieces{}
+	copied.noticed, copied.insides = map[types.Type][]*ssa.Function{}, map[types.Type][]types.Type{}
 	copied.mentions, copied.methods = map[*ssa.Function]*Mentions{}, map[*types.Func][]*ssa.Function{}
 	return &copied
 }
@@ -58,7 +57,7 @@ func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Pac
 		liveness: map[*ssa.Function]*Liveness{}, loopsOf: map[*ssa.Function]*Loops{},
 		invokes: map[*types.Func]bool{}, still: map[*ssa.Function]bool{},
 		mentions: map[*ssa.Function]*Mentions{}, pieces: map[*ssa.Function]*Pieces{}, methods: map[*types.Func][]*ssa.Function{}, regions: map[*ssa.BasicBlock]*Region{}, names: map[token.Pos]string{}, goNames: map[token.Pos][]string{},
-		reached: &sync.Map{}, variant: map[*ssa.Package]bool{},
+		insides: map[types.Type][]types.Type{}, reached: &sync.Map{}, variant: map[*ssa.Package]bool{},
 	}
 	for _, root := range roots {
 		if root == nil || w.roots[root] {
@@ -100,6 +99,7 @@ func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Pac
 		}
 	}
 	w.graph = newGraph(w)
+	w.linkInits()
 	return w
 }
 
@@ -176,6 +176,10 @@ func (w *World) initsOf(entry *ssa.Function) []*ssa.Function {
 			return
 		}
 		needed[p] = true
+		if isModelledModule(p.Path()) {
+			// A model stands for it and for what it needs.
+			return
+		}
 		for _, imported := range p.Imports() {
 			visit(imported)
 		}
