@@ -10,6 +10,7 @@ use crate::child::{Finished, Spec, run};
 use crate::error::Error;
 use crate::launch::Launcher;
 use crate::process::End;
+use crate::scratch::Scratch;
 
 /// A cargo that answered.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub struct Cargo {
     program: PathBuf,
     version: String,
     cancel: Option<Arc<AtomicBool>>,
+    /// For the temporary files of cargo and the compiler.
+    scratch: Arc<Scratch>,
 }
 
 /// What cargo's refusal means, read from its words: there is no other way to ask.
@@ -66,6 +69,7 @@ impl Cargo {
                 program,
                 version: version.to_owned(),
                 cancel: None,
+                scratch: Arc::new(scratch()?),
             }),
             None => Err(not_cargo(format!("says {said:?}"))),
         }
@@ -97,6 +101,7 @@ impl Cargo {
         let mut spec = Spec::new(&self.program)
             .arguments(arguments)
             .directory(directory)
+            .temporary(self.scratch.path())
             .keep(1 << 20)
             .variable("CARGO_TERM_COLOR", "never")
             .variable("CARGO_TERM_PROGRESS_WHEN", "never");
@@ -126,6 +131,10 @@ impl Cargo {
         let again = self.run(directory, &[arguments, &["--offline"]].concat())?;
         Ok(if again.end.is_success() { again } else { finished })
     }
+}
+
+fn scratch() -> Result<Scratch, Error> {
+    Scratch::new("cargo").map_err(|source| Error::Refused { what: "a temporary folder", source })
 }
 
 impl Refusal {
