@@ -24,7 +24,10 @@ const JSON: &str = "finding.json";
 const OUTPUT: usize = 512 * 1024;
 
 /// The command that shows a finding again, from inside its directory.
-pub(crate) const REPRODUCE: &str = "strait replay .";
+pub(crate) fn reproduce(arguments: &[String]) -> String {
+    let words = arguments.iter().map(|word| format!(" {}", text::shell_word(word)));
+    format!("strait replay .{}", words.collect::<String>())
+}
 
 /// The files of a discovery, besides `finding.json` and `README.md`: paths and contents.
 pub(crate) fn files(discovery: &Discovery) -> Vec<(String, Vec<u8>)> {

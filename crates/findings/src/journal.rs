@@ -258,9 +258,9 @@ impl Reader {
         for (mut exported, executed) in self.campaigns.into_values() {
             for ((target, version), ranges) in executed {
                 let ranges = ranges.intervals().iter();
-                exported.executed.extend(
-                    ranges.map(|range| (target.clone(), version.clone(), range.clone())),
-                );
+                exported
+                    .executed
+                    .extend(ranges.map(|range| (target.clone(), version.clone(), range.clone())));
             }
             campaigns.push(exported);
         }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::clock;
-use crate::directory::{self, FINDINGS, REPRODUCE};
+use crate::directory::{self, FINDINGS};
 use crate::error::Error;
 use crate::group;
 use crate::index::{CampaignId, Exported, Index, Known, Total};
@@ -158,9 +158,8 @@ impl Store {
         settings: &str,
     ) -> Result<CampaignId, Error> {
         let now = clock::now();
-        let id = self
-            .index
-            .write(|write| write.campaign(seed, generator_version, settings, &now))?;
+        let id =
+            self.index.write(|write| write.campaign(seed, generator_version, settings, &now))?;
         let known = Known { seed, generator_version, settings: settings.to_owned() };
         self.journal.begun(id, &known, &now)?;
         let before = self.index.active(id)?;
@@ -369,7 +368,7 @@ fn finding(discovery: &Discovery, files: &[(String, Vec<u8>)], active: Duration)
         group: discovery.group(),
         fingerprint: group::normalise(&discovery.fingerprint),
         explanation: discovery.explanation.clone(),
-        reproduce: REPRODUCE.to_owned(),
+        reproduce: directory::reproduce(&discovery.replay_arguments),
         files: files.iter().map(|(path, _)| path.clone()).collect(),
         details: discovery.details.clone(),
     }

@@ -14,7 +14,9 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use strait_findings::{Batch, Discovery, Error, FINDINGS, INDEX, JOURNAL, Kind, Store, read, report};
+use strait_findings::{
+    Batch, Discovery, Error, FINDINGS, INDEX, JOURNAL, Kind, Store, read, report,
+};
 
 /// A small generator of numbers, with its seed in STRAIT_TEST_SEED.
 struct Random(u64);
@@ -177,7 +179,11 @@ fn check_rebuilt(folder: &Path, what: &str) {
 /// The campaign of [`filled`] is known with all it has done, as before the damage.
 fn check_executed(mut store: Store, what: &str) {
     let known = store.last_campaign().expect("an index").expect(what);
-    assert_eq!((known.seed, known.generator_version, known.settings.as_str()), (1, 1, ""), "{what}");
+    assert_eq!(
+        (known.seed, known.generator_version, known.settings.as_str()),
+        (1, 1, ""),
+        "{what}"
+    );
     let campaign = store.campaign(1, 1, "").expect("the same campaign");
     let executed = store.executed(campaign, "toy", "1.0.0").expect("known");
     assert_eq!(executed.missing(0..101), [100..101], "{what}");

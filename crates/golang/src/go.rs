@@ -114,10 +114,8 @@ impl Go {
 
     /// Another program in its folder, which the same flag ends.
     pub fn program(&self, program: impl Into<PathBuf>) -> Spec {
-        let spec = Spec::new(program)
-            .directory(&self.directory)
-            .temporary(&self.temporary)
-            .keep(1 << 20);
+        let spec =
+            Spec::new(program).directory(&self.directory).temporary(&self.temporary).keep(1 << 20);
         match &self.cancel {
             Some(flag) => spec.cancel(Arc::clone(flag)),
             None => spec,

@@ -54,6 +54,7 @@ impl Cargo {
             launcher,
             &Spec::new(&program).arguments(["--version"]).wall(Duration::from_secs(60)),
         )?;
+        let no_folder = |source| Error::NoTemporaryFolder { source };
         let not_cargo = |problem: String| Error::NotCargo { program: program.clone(), problem };
         if !finished.end.is_success() {
             return Err(not_cargo(format!(
@@ -69,7 +70,7 @@ impl Cargo {
                 program,
                 version: version.to_owned(),
                 cancel: None,
-                scratch: Arc::new(scratch()?),
+                scratch: Arc::new(Scratch::new("cargo").map_err(no_folder)?),
             }),
             None => Err(not_cargo(format!("says {said:?}"))),
         }
@@ -131,10 +132,6 @@ impl Cargo {
         let again = self.run(directory, &[arguments, &["--offline"]].concat())?;
         Ok(if again.end.is_success() { again } else { finished })
     }
-}
-
-fn scratch() -> Result<Scratch, Error> {
-    Scratch::new("cargo").map_err(|source| Error::Refused { what: "a temporary folder", source })
 }
 
 impl Refusal {

@@ -133,9 +133,8 @@ fn open_ours(path: &Path) -> Option<File> {
     let mut content = Vec::new();
     let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
     let most = CONTENT.len() as u64 + 1;
-    let is_ours = is_file
-        && (&mut file).take(most).read_to_end(&mut content).is_ok()
-        && content == CONTENT;
+    let is_ours =
+        is_file && (&mut file).take(most).read_to_end(&mut content).is_ok() && content == CONTENT;
     is_ours.then_some(file)
 }
 
