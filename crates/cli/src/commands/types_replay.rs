@@ -44,8 +44,11 @@ pub fn replay(
     Ok(if again { Status::Found } else { Status::Clean })
 }
 
-/// Says which compilers judge, which may be others than those that the fault was found with.
+/// Says which compilers judge, unless it is the version that the fault was found with.
 fn tell_oracles(ui: &Ui, exhibit: &Exhibit) {
+    if exhibit.oracles.iter().any(|oracle| oracle.version() == exhibit.finding.version) {
+        return;
+    }
     let oracles = exhibit.oracles.iter();
     let told: Vec<String> =
         oracles.map(|oracle| format!("{} {}", oracle.name(), oracle.version())).collect();
