@@ -422,12 +422,20 @@ impl Index {
     }
 }
 
-/// The file and those that SQLite puts beside it are regular files, or not there.
+/// The file and those that SQLite puts beside it are regular files, or not there. A rollback journal
+/// is refused: our index has none, and one from elsewhere can make SQLite remove any file.
 fn check_files(path: &Path) -> Result<(), Error> {
-    for suffix in ["", "-wal", "-shm", "-journal"] {
+    let beside = |suffix: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
-        untrusted::check_file(Path::new(&name), LONGEST)?;
+        PathBuf::from(name)
+    };
+    for suffix in ["", "-wal", "-shm"] {
+        untrusted::check_file(&beside(suffix), LONGEST)?;
+    }
+    if beside("-journal").symlink_metadata().is_ok() {
+        let reason = "there is a rollback journal beside it, which strait does not make";
+        return Err(Error::Damaged { path: path.to_owned(), reason: reason.to_owned() });
     }
     Ok(())
 }

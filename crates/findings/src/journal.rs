@@ -51,20 +51,24 @@ enum Record {
         started: String,
     },
     /// Programs were executed.
-    Executed {
-        campaign: i64,
-        target: String,
-        version: String,
-        /// Intervals of indices.
-        indices: Vec<Range<u64>>,
-        programs: u64,
-        runs: u64,
-        /// How long the campaign had run by then.
-        active_ms: u64,
-        shown: Vec<Shown>,
-    },
+    Executed(Executed),
     /// Programs showed findings, whatever the campaign.
     Shown(Vec<Shown>),
+}
+
+/// Programs that were executed, and what they showed.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Executed {
+    campaign: i64,
+    target: String,
+    version: String,
+    /// Intervals of indices.
+    indices: Vec<Range<u64>>,
+    programs: u64,
+    runs: u64,
+    /// How long the campaign had run by then.
+    active_ms: u64,
+    shown: Vec<Shown>,
 }
 
 /// What a journal says.
@@ -103,7 +107,7 @@ impl Journal {
         let discovered = discovered.map(|found| (found.id(), found.seed, found.index));
         let again = batch.occurrences.iter();
         let again = again.map(|shown| (shown.finding.clone(), shown.seed, shown.index));
-        self.add(&Record::Executed {
+        self.add(&Record::Executed(Executed {
             campaign: batch.campaign.0,
             target: batch.target.clone(),
             version: batch.version.clone(),
@@ -112,7 +116,7 @@ impl Journal {
             runs: batch.runs,
             active_ms: milliseconds(active),
             shown: discovered.chain(again).collect(),
-        })
+        }))
     }
 
     /// One write for a line, so that it is there as a whole or, at a full disk, in part.
@@ -150,34 +154,30 @@ fn text(known: &Remembered) -> Vec<u8> {
     for exported in &known.campaigns {
         let id = exported.id;
         text.extend(line(&campaign(id, &exported.known, &exported.started)));
-        let executed = |target: &str, version: &str| Record::Executed {
-            campaign: id,
-            target: target.to_owned(),
-            version: version.to_owned(),
-            indices: Vec::new(),
-            programs: 0,
-            runs: 0,
-            active_ms: milliseconds(exported.active),
-            shown: Vec::new(),
-        };
         let mut intervals: BTreeMap<(&str, &str), Vec<Range<u64>>> = BTreeMap::new();
         for (target, version, range) in &exported.executed {
             intervals.entry((target, version)).or_default().push(range.clone());
         }
-        for ((target, version), all) in intervals {
-            let mut record = executed(target, version);
-            if let Record::Executed { indices, .. } = &mut record {
-                *indices = all;
-            }
-            text.extend(line(&record));
+        for ((target, version), indices) in intervals {
+            text.extend(line(&Record::Executed(Executed {
+                campaign: id,
+                target: target.to_owned(),
+                version: version.to_owned(),
+                indices,
+                active_ms: milliseconds(exported.active),
+                ..Executed::default()
+            })));
         }
         for (total, second) in &exported.progress {
-            let mut record = executed(&total.target, &total.version);
-            if let Record::Executed { programs, runs, active_ms, .. } = &mut record {
-                (*programs, *runs) = (total.programs, total.runs);
-                *active_ms = second.saturating_mul(1000);
-            }
-            text.extend(line(&record));
+            text.extend(line(&Record::Executed(Executed {
+                campaign: id,
+                target: total.target.clone(),
+                version: total.version.clone(),
+                programs: total.programs,
+                runs: total.runs,
+                active_ms: second.saturating_mul(1000),
+                ..Executed::default()
+            })));
         }
     }
     for shown in known.occurrences.chunks(SHOWN) {
@@ -205,9 +205,15 @@ pub(crate) fn read(root: &Path) -> Result<Option<Remembered>, Error> {
     Ok(Some(reader.finish()))
 }
 
+/// What was read of a campaign.
+struct Campaign {
+    exported: Exported,
+    executed: BTreeMap<(String, String), Ranges>,
+}
+
 #[derive(Default)]
 struct Reader {
-    campaigns: BTreeMap<i64, (Exported, BTreeMap<(String, String), Ranges>)>,
+    campaigns: BTreeMap<i64, Campaign>,
     occurrences: Vec<Shown>,
 }
 
@@ -216,54 +222,50 @@ impl Reader {
         match record {
             Record::Shown(shown) => self.occurrences.extend(shown),
             Record::Campaign { id, seed, generator_version, settings, started } => {
-                let known = Known { seed, generator_version, settings };
                 let exported = Exported {
                     id,
-                    known,
+                    known: Known { seed, generator_version, settings },
                     started,
                     active: Duration::ZERO,
                     executed: Vec::new(),
                     progress: Vec::new(),
                 };
-                self.campaigns.entry(id).or_insert((exported, BTreeMap::new()));
+                let campaign = Campaign { exported, executed: BTreeMap::new() };
+                self.campaigns.entry(id).or_insert(campaign);
             }
-            Record::Executed {
-                campaign,
-                target,
-                version,
-                indices,
-                programs,
-                runs,
-                active_ms,
-                shown,
-            } => {
-                self.occurrences.extend(shown);
-                let Some((exported, executed)) = self.campaigns.get_mut(&campaign) else { return };
-                exported.active = exported.active.max(Duration::from_millis(active_ms));
-                let known = executed.entry((target.clone(), version.clone())).or_default();
-                // A batch that failed and was put in again is in the journal twice.
-                let is_known = !indices.is_empty()
-                    && indices.iter().all(|range| known.missing(range.clone()).is_empty());
-                indices.into_iter().for_each(|range| known.insert(range));
-                if !is_known && (programs > 0 || runs > 0) {
-                    let total = Total { target, version, programs, runs };
-                    exported.progress.push((total, active_ms / 1000));
-                }
-            }
+            Record::Executed(executed) => self.take_executed(executed),
+        }
+    }
+
+    fn take_executed(&mut self, read: Executed) {
+        let Executed { campaign, target, version, indices, programs, runs, active_ms, shown } =
+            read;
+        self.occurrences.extend(shown);
+        let Some(Campaign { exported, executed }) = self.campaigns.get_mut(&campaign) else {
+            return;
+        };
+        exported.active = exported.active.max(Duration::from_millis(active_ms));
+        let known = executed.entry((target.clone(), version.clone())).or_default();
+        // A batch that failed and was put in again is in the journal twice.
+        let is_known = !indices.is_empty()
+            && indices.iter().all(|range| known.missing(range.clone()).is_empty());
+        indices.into_iter().for_each(|range| known.insert(range));
+        if !is_known && (programs > 0 || runs > 0) {
+            let total = Total { target, version, programs, runs };
+            exported.progress.push((total, active_ms / 1000));
         }
     }
 
     fn finish(self) -> Remembered {
-        let mut campaigns = Vec::new();
-        for (mut exported, executed) in self.campaigns.into_values() {
+        let finished = self.campaigns.into_values().map(|campaign| {
+            let Campaign { mut exported, executed } = campaign;
             for ((target, version), ranges) in executed {
-                let ranges = ranges.intervals().iter();
-                exported
-                    .executed
-                    .extend(ranges.map(|range| (target.clone(), version.clone(), range.clone())));
+                let ranges = ranges.intervals().iter().cloned();
+                let named = ranges.map(|range| (target.clone(), version.clone(), range));
+                exported.executed.extend(named);
             }
-            campaigns.push(exported);
-        }
-        Remembered { campaigns, occurrences: self.occurrences }
+            exported
+        });
+        Remembered { campaigns: finished.collect(), occurrences: self.occurrences }
     }
 }

@@ -72,7 +72,7 @@ fn move_aside(root: &Path) -> Result<PathBuf, Error> {
         .map(|number| format!("index.damaged-{number}.sqlite"))
         .find(|name| !root.join(name).exists());
     let aside = root.join(free.unwrap_or_default());
-    for suffix in ["", "-wal", "-shm"] {
+    for suffix in ["", "-wal", "-shm", "-journal"] {
         let from = root.join(format!("{INDEX}{suffix}"));
         let to = PathBuf::from(format!("{}{suffix}", aside.display()));
         match fs::rename(&from, &to) {
@@ -111,7 +111,8 @@ pub(crate) fn reconcile(
     }
     let mut gone = Vec::new();
     for (id, finding) in &known {
-        if findings.join(id).exists() {
+        let directory = findings.join(id).symlink_metadata();
+        if directory.is_ok_and(|directory| directory.is_dir()) {
             // It may be one that cannot be read now.
             agreed.entry(id.clone()).or_insert_with(|| finding.clone());
         } else {

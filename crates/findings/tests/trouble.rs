@@ -186,7 +186,8 @@ fn check_executed(mut store: Store, what: &str) {
     );
     let campaign = store.campaign(1, 1, "").expect("the same campaign");
     let executed = store.executed(campaign, "toy", "1.0.0").expect("known");
-    assert_eq!(executed.missing(0..101), [100..101], "{what}");
+    assert_eq!(executed.intervals().first(), Some(&(0..100)), "{what}");
+    assert_eq!(executed.len(), 100, "{what}");
     let totals = store.totals(campaign).expect("known");
     assert_eq!((totals.len(), totals[0].programs, totals[0].runs), (1, 100, 100), "{what}");
     assert!(store.findings().all(|finding| finding.count == 1), "{what}");
@@ -231,10 +232,10 @@ fn a_damaged_index_is_rebuilt_from_the_journal_even_after_a_kill() {
         let last = store.last_campaign().expect("an index").expect("a campaign");
         assert_eq!((last.seed, last.settings.as_str()), (7, "settings"), "{left}");
         let campaign = store.campaign(7, 1, "settings").expect("the same one");
-        let missing = store.executed(campaign, "toy", "1.0.0").expect("known").missing(0..10);
+        let executed = store.executed(campaign, "toy", "1.0.0").expect("known");
+        let missing = executed.missing(0..10);
         // The last batch is executed once more after the first damage, and counts once.
-        let expected = if round == 0 { vec![9..10] } else { Vec::new() };
-        assert_eq!(missing, expected, "{left}");
+        assert_eq!(executed.len(), if round == 0 { 9 } else { 10 }, "{left}");
         for range in missing {
             fill(&mut store, campaign, range);
         }

@@ -1,11 +1,6 @@
 //! Findings and stores that somebody else has made: nothing that they name runs, nothing outside of
 //! them is written, nothing blocks, and what they say cannot act on a terminal.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "the seed of what is changed at random, and what came of it"
-)]
-
 mod hostile;
 mod mutate;
 mod mutations;
@@ -561,6 +556,32 @@ fn an_index_leads_nowhere_else() {
         assert_eq!(copied, 0, "{}", finished.stderr.text());
         assert!(before == machine.outside(), "{command:?}: something outside has changed");
     }
+}
+
+#[test]
+fn a_store_with_a_damaged_index_is_resumed() {
+    let machine = Machine::new();
+    let own = machine.path("own");
+    let fuzz = |arguments: &[&str]| {
+        let always = ["--json", "fuzz", "--jobs", "1", "--out", "campaign"];
+        let finished = machine.strait(&own, &[&always[..], arguments].concat());
+        let document: Value = serde_json::from_str(&finished.stdout.text()).expect("a document");
+        (document, finished.stderr.text())
+    };
+    let (begun, _) = fuzz(&["reference", "--count", "30", "--seed", "5"]);
+    assert_eq!(begun["programs"], 30, "{begun:#}");
+    let index = own.join("campaign/index.sqlite");
+    fs::write(&index, "x".repeat(10_000)).expect("written");
+    let (resumed, said) = fuzz(&["--resume", "--count", "50"]);
+    assert_eq!((&resumed["programs"], &resumed["seed"]), (&json!(50), &json!(5)), "{resumed:#}");
+    assert!(said.contains("the journal says what was executed"), "{said}");
+    assert!(own.join("campaign/index.damaged-1.sqlite").is_file());
+    // A journal of SQLite's beside the index can name any file to be removed; it is not used.
+    let journal = own.join("campaign/index.sqlite-journal");
+    fs::write(&journal, "x".repeat(1000)).expect("written");
+    let (resumed, said) = fuzz(&["--resume", "--count", "60"]);
+    assert_eq!(resumed["programs"], 60, "{said}");
+    assert!(!journal.exists() && own.join("campaign/index.damaged-2.sqlite-journal").is_file());
 }
 
 #[test]
