@@ -24,7 +24,7 @@ use crate::ui::say;
 
 /// The name of the file.
 const FILE: &str = "strait.toml";
-/// In a folder with this file, which is a finding and may come from somebody else, settings do not
+/// In a folder with this file, which is a finding and may come from another person, settings do not
 /// count.
 const FINDING: &str = "finding.json";
 /// What lets programs run that a finding names is for the user alone, and a `strait.toml` may have

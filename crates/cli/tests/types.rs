@@ -77,7 +77,7 @@ fn a_hanging_compiler_is_one_finding_of_one_campaign() {
     assert_eq!(told["findings"], Value::Array(Vec::new()));
     assert_eq!(told["earlier"], 1);
 
-    // The same one, with more to do. The compiler has to be named: the folder may be somebody else's.
+    // The same one, with more to do. The compiler has to be named: the folder may come from another person.
     let arguments = ["types", "--out", "out", "--resume", "--count", "30"];
     let spec = Spec::new(STRAIT).arguments(arguments).directory(folder.path());
     let finished = run(&Launcher::of(STRAIT), &spec).expect("strait starts");

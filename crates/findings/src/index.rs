@@ -181,7 +181,7 @@ impl Index {
             .map_err(Error::index(&self.path))
     }
 
-    /// The file may come from somebody else: nothing in its schema is to have effects.
+    /// The file may come from another person: nothing in its schema is to have effects.
     fn distrust(&self) -> Result<(), Error> {
         use rusqlite::config::DbConfig;
         let settings = [

@@ -1,4 +1,4 @@
-//! Files of a finding or a store, which may come from somebody else. In: a folder that the user has
+//! Files of a finding or a store, which may come from another person. In: a folder that the user has
 //! named and the name of a file below it. Out: its content, of bounded length, at once.
 //!
 //! Only regular files are opened. A FIFO would block, a device may do anything, and a symbolic link

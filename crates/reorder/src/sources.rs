@@ -1,5 +1,5 @@
 //! Where the sources of a finding are taken from. To run its test again, a Go module is compiled and
-//! its test runs; a finding may come from somebody else, with Go code beside it. In: the finding's
+//! its test runs; a finding may come from another person, with Go code beside it. In: the finding's
 //! directory, the folder that it says it was found in, and what the user has named. Out: the folder
 //! in which `go` runs. Only a module that the user chose is compiled.
 
@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
 
-    /// Folders for the user, whose project has a finding of its own, and for somebody else, whose
+    /// Folders for the user, whose project has a finding of its own, and for another person, whose
     /// finding brings a module along.
     fn folders() -> tempfile::TempDir {
         let top = tempfile::tempdir().expect("a folder");

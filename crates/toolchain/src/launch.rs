@@ -80,7 +80,7 @@ impl Launcher {
 
     /// Programs start in this folder unless they are given another one. Tools such as rustup and go
     /// read files in the folder where they start, and those files can name other programs: who
-    /// starts tools for a finding from elsewhere chooses a folder that nobody else can write to.
+    /// starts tools for a finding from elsewhere chooses a folder that other users cannot write to.
     pub fn in_directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
         self

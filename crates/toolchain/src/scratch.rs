@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_belongs_to_somebody_else_is_removed() {
+    fn nothing_that_belongs_to_the_user_is_removed() {
         let place = tempfile::tempdir().expect("a folder");
         let first = Scratch::within(place.path(), "test").expect("made");
         let ours = first.path().parent().expect("our folder").to_owned();

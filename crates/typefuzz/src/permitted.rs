@@ -1,4 +1,4 @@
-//! Which compilers run for a finding. A finding may come from somebody else, and names the oracles
+//! Which compilers run for a finding. A finding may come from another person, and names the oracles
 //! that it is about; an oracle can be a path to any program. In: those names, and what the user has
 //! named. Out: for each name the compiler to run. Only oracles that are built in, which are found in
 //! PATH, run without being named by the user.

@@ -21,7 +21,7 @@ use crate::ui::{Paint, Status, Ui, grouped};
 #[derive(Args)]
 #[command(after_help = "\
 The program is run alone, more and more often, until the fault shows or time is up.
-A finding may come from somebody else: strait runs no program and compiles no folder that a finding \
+A finding may come from another person: strait runs no program and compiles no folder that a finding \
 names unless you name it too, with --oracle or --module, or pass --trust. docs/security.md says more.
 Exit codes: 0 it did not show, 1 it showed again, 2 it could not be run.")]
 pub struct ReplayArgs {

@@ -187,7 +187,7 @@ impl TypesArgs {
         let oracles = match found {
             Some(oracles) => oracles,
             None => {
-                // The folder may come from somebody else.
+                // The folder may come from another person.
                 let permitted = Permitted { named: self.oracle.clone(), trust: self.trust };
                 let asked: Vec<&str> = begun.oracles.iter().map(String::as_str).collect();
                 permitted.choose(&self.out, &asked)?;

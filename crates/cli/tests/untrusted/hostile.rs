@@ -1,4 +1,4 @@
-//! A user's machine in a folder, and findings that somebody has sent: whatever runs, is compiled or is
+//! A user's machine in a folder, and findings that another person has sent: whatever runs, is compiled or is
 //! written although it should not be leaves a trace here.
 
 use std::collections::BTreeMap;
@@ -16,12 +16,12 @@ pub const STRAIT: &str = env!("CARGO_BIN_EXE_strait");
 /// Nothing that is tested here takes longer, unless it hangs.
 const HANGS: Duration = Duration::from_secs(30);
 
-/// The machine: `bin` is its PATH, `sent` what came from somebody else, `own` what is the user's.
+/// The machine: `bin` is its PATH, `sent` what came from another person, `own` what is the user's.
 pub struct Machine {
     top: tempfile::TempDir,
 }
 
-/// What somebody has sent: the names of its findings.
+/// What was sent: the names of its findings.
 pub const FINDINGS: [&str; 3] = ["fuzz", "types", "go"];
 
 impl Machine {
@@ -108,7 +108,7 @@ impl Machine {
         run(&Launcher::of(STRAIT), &spec).expect("strait starts")
     }
 
-    /// What ran although nobody wanted it.
+    /// What ran without permission.
     pub fn ran(&self) -> String {
         fs::read_to_string(self.path("ran")).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Findings and stores that somebody else has made: nothing that they name runs, nothing outside of
+//! Findings and stores that another person has made: nothing that they name runs, nothing outside of
 //! them is written, nothing blocks, and what they say cannot act on a terminal.
 
 mod hostile;

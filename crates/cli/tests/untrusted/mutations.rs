@@ -20,7 +20,7 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// The tools of the user may run, but not in a folder that somebody has sent.
+/// The tools of the user may run, but not in a folder that was sent.
 fn watch_tools(machine: &Machine) {
     let ran = machine.path("ran");
     for name in ["bin/go", "bin/cargo", "bin/mvn", "bin/java"] {

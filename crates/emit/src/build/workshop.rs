@@ -88,7 +88,7 @@ impl Workshop {
         Ok(Arc::clone(scratch.insert(Arc::new(made))))
     }
 
-    /// A new folder that nobody else writes to: not another process, nor another workshop in this
+    /// A new folder that no one else writes to: no other process, nor another workshop in this
     /// one.
     pub(crate) fn scratch(&self) -> Result<PathBuf, Missing> {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
