@@ -32,8 +32,6 @@ use crate::interrupt;
 use crate::progress::{Progress, Quantity};
 use crate::ui::{Paint, Status, Ui, grouped};
 
-/// How long reading the packages may take if the command line does not say.
-const READING: Duration = Duration::from_secs(600);
 /// How long one entry may take if the command line does not say; its runs for --confirm likewise.
 const ENTRY: Duration = Duration::from_secs(60);
 
@@ -110,8 +108,7 @@ pub struct GoVerifyArgs {
     /// Number of states per entry
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     states: u64,
-    /// Time for reading the packages, and then for each entry [default: 10m for reading, 60s for each
-    /// entry]
+    /// Time for each entry [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     time: Option<Duration>,
     /// Memory per entry
@@ -126,9 +123,9 @@ pub struct GoVerifyArgs {
     /// Number of runs per entry for --confirm
     #[arg(long, value_name = "N", default_value_t = 30, requires = "confirm")]
     confirm_runs: u64,
-    /// Time for reading the packages, if it is another one than --time
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
-    extraction_time: Option<Duration>,
+    /// Time for reading the packages, before the first entry
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration::parse)]
+    extraction_time: Duration,
 }
 
 /// What fails the build.
@@ -309,7 +306,7 @@ impl GoVerifyArgs {
             entries: self.entry.iter().map(|entry| normalised_entry(entry)).collect(),
             without_tests: self.no_tests,
             tags: tags.filter(|tag| !tag.is_empty()).map(str::to_owned).collect(),
-            wall: Some(self.extraction_time.or(self.time).unwrap_or(READING)),
+            wall: Some(self.extraction_time),
             cache: None,
         }
     }
