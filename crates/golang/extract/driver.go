@@ -24,9 +24,13 @@ type Limits struct {
 	scalars bool
 }
 
-// allSteps is how many steps all entries may take together. It keeps a module of a hundred thousand
-// lines below half a minute.
-const allSteps = 8_000_000
+// allSteps is how many steps so many entries may take together. It keeps a module of a hundred
+// thousand lines and a thousand tests below half a minute; where there are fewer, each may take
+// more.
+func allSteps(entries int) int {
+	const least, most = 8_000_000, 24_000_000
+	return min(most, max(least, least/max(entries, 1)*900))
+}
 
 // passes are how many steps an entry may take in each attempt to follow it exactly. Most need few;
 // those that do not fit are tried again as long as there are steps left.

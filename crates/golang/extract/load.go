@@ -61,7 +61,8 @@ func (w *World) all(entries []*ssa.Function, place func(token.Pos) Position) []E
 	for i := range workers {
 		workers[i] = w.copy()
 	}
-	left, before := allSteps, 0
+	all := allSteps(len(entries))
+	left, before := all, 0
 	for _, steps := range passes {
 		if before > 0 {
 			steps = min(steps, left/max(len(open), 1))
@@ -81,7 +82,7 @@ func (w *World) all(entries []*ssa.Function, place func(token.Pos) Position) []E
 		}
 		open = again
 	}
-	for _, limits := range roughly(max(2_000, min(60_000, max(left, allSteps/4)/max(2*len(open), 1)))) {
+	for _, limits := range roughly(max(2_000, min(60_000, max(left, all/4)/max(2*len(open), 1)))) {
 		results := attempt(workers, entries, open, limits, place)
 		var again []int
 		for k, i := range open {
@@ -274,6 +275,9 @@ func (d *Driver) describe(e *Entry, place func(token.Pos) Position) {
 	}
 	for _, header := range d.loopHeaders() {
 		bounded, why := ranking(d.loopsIn(header.Parent()), header)
+		if !bounded && hasOnlyLoopsThatEnd(header.Parent()) {
+			bounded, why = true, "this function of a library comes to an end whatever it is given"
+		}
 		e.Loops = append(e.Loops, Loop{place(loopPos(header)), bounded, why})
 	}
 	e.Operations.Reached = len(d.reached)

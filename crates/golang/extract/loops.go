@@ -4,6 +4,7 @@ import (
 	"go/token"
 	"go/types"
 	"sort"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -202,4 +203,26 @@ func stepOf(v ssa.Value, header *ssa.BasicBlock, body map[*ssa.BasicBlock]bool) 
 		step, found = n, true
 	}
 	return step, found
+}
+
+// hasOnlyLoopsThatEnd tells functions of libraries that work through what they are given and are
+// done, as long as the functions that they call return.
+func hasOnlyLoopsThatEnd(fn *ssa.Function) bool {
+	for fn.Parent() != nil {
+		fn = fn.Parent()
+	}
+	pkg := fn.Pkg
+	if origin := fn.Origin(); pkg == nil && origin != nil {
+		pkg = origin.Pkg
+	}
+	if pkg == nil || fn.Name() == "ReadFrom" {
+		return false
+	}
+	switch path := pkg.Pkg.Path(); path {
+	case "sort", "slices", "maps", "strings", "bytes", "strconv", "cmp", "errors", "container/heap", "container/list",
+		"unicode", "unicode/utf8", "unicode/utf16", "path", "path/filepath", "math", "math/bits":
+		return true
+	default:
+		return strings.HasPrefix(path, "golang.org/x/sys/")
+	}
 }
