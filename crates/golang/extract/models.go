@@ -143,7 +143,7 @@ func (d *Driver) tryLock(m *modelled) bool {
 		t.top().regs[reg] = KBool(true)
 	})
 	otherwise := d.fork(m.s, func(t *State) { t.top().regs[reg] = KBool(false) })
-	d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{then, otherwise}})
+	d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{then, otherwise}, lossy: true})
 	return true
 }
 
@@ -242,7 +242,7 @@ func (d *Driver) once(m *modelled, pointer, f Value, results []Value) bool {
 		m.finish(d.unknown(m.s, here(m.s.top()), m.site, nil))
 		run := d.fork(m.s, func(t *State) { d.later(t, f, nil, m.pos) })
 		skip := d.fork(m.s, func(t *State) {})
-		d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{run, skip}})
+		d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{run, skip}, lossy: true})
 		return true
 	}
 	d.sync(m.s, "lock", lock, m.pos)
@@ -290,7 +290,7 @@ func (d *Driver) once(m *modelled, pointer, f Value, results []Value) bool {
 	}
 	again := d.fork(m.s, func(t *State) { have(t); d.sync(t, "unlock", lock, m.pos) })
 	now := d.fork(m.s, first)
-	d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{again, now}})
+	d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{again, now}, lossy: !fromOutside(text(done))})
 	return true
 }
 

@@ -280,7 +280,7 @@ func (d *Driver) errgroupDone(s *State, after After, result Value) bool {
 	}
 	failed := d.fork(s, func(t *State) { d.cancel(cancel, after.pos); finish() })
 	fine := d.fork(s, func(t *State) { finish() })
-	d.put(&Code{op: opChoose, pos: after.pos, arms: []*Code{failed, fine}})
+	d.put(&Code{op: opChoose, pos: after.pos, arms: []*Code{failed, fine}, lossy: !fromOutside(text(result))})
 	return true
 }
 
