@@ -140,22 +140,22 @@ func (m *Messages) fromTable(d *Driver, s *State, name string) Value {
 }
 
 // adopt makes a row of a table a value of a state: memory that the state does not know comes along.
+// If there may be several objects of a name, the one that the state knows is another one: then the
+// row's object becomes a copy with a name of its own.
 func (d *Driver) adopt(s *State, row tabled) Value {
+	missing := false
+	refers := func(name string) { missing = missing || row.objects[name] == nil && s.heap[name] == nil }
 	for name, o := range row.objects {
-		if s.heap[name] != nil {
-			continue
-		}
-		for _, other := range o.references() {
-			if row.objects[other] == nil && s.heap[other] == nil {
-				return d.abandon(s, row)
+		if s.heap[name] == nil || o.multi {
+			for _, other := range o.references() {
+				refers(other)
 			}
 		}
 	}
-	missing := false
 	var check func(v Value)
 	check = func(v Value) {
-		if name, ok := objectOf(v); ok && row.objects[name] == nil && s.heap[name] == nil {
-			missing = true
+		if name, ok := objectOf(v); ok {
+			refers(name)
 		}
 		for _, child := range children(v) {
 			check(child)
@@ -165,13 +165,61 @@ func (d *Driver) adopt(s *State, row tabled) Value {
 	if missing {
 		return d.abandon(s, row)
 	}
-	for _, name := range sortedKeys(row.objects) {
-		if s.heap[name] == nil {
-			s.heap[name] = row.objects[name]
+	names := sortedKeys(row.objects)
+	copies := map[string]string{}
+	for _, name := range names {
+		if s.heap[name] != nil && row.objects[name].multi {
+			if row.objects[name].kind != "memory" {
+				return d.abandon(s, row)
+			}
+			copies[name] = d.free(s, "msg_"+name)
+			// The name is taken before the next copy asks for one.
+			s.heap[copies[name]] = row.objects[name]
+		}
+	}
+	for _, name := range names {
+		o := row.objects[name]
+		switch copied := copies[name]; {
+		case copied != "":
+			d.double(o.typ)
+			s.heap[copied] = &Object{kind: "memory", typ: o.typ, value: redirected(o.value, copies), multi: true}
+			s.escaped[copied] = true
+		case s.heap[name] == nil:
+			s.heap[name] = o
+			if len(copies) > 0 && o.kind == "memory" {
+				renamed := *o
+				renamed.value, renamed.memory, renamed.owner = redirected(o.value, copies), nil, nil
+				s.heap[name] = &renamed
+			}
 			s.escaped[name] = true
 		}
 	}
-	return row.value
+	return redirected(row.value, copies)
+}
+
+// redirected is a value that refers to copies of objects instead of the objects.
+func redirected(v Value, copies map[string]string) Value {
+	if len(copies) == 0 {
+		return v
+	}
+	if name, ok := objectOf(v); ok && copies[name] != "" {
+		switch v := v.(type) {
+		case Ptr:
+			return Ptr{copies[name], v.path}
+		case Slc:
+			v.object = copies[name]
+			return v
+		}
+	}
+	inner := children(v)
+	if len(inner) == 0 {
+		return v
+	}
+	out := make([]Value, len(inner))
+	for i, child := range inner {
+		out[i] = redirected(child, copies)
+	}
+	return rebuild(v, out)
 }
 
 // abandon gives up a table: who received the row does not have what it refers to.
@@ -247,11 +295,16 @@ func (d *Driver) split(s *State, t Tagged) bool {
 
 // resolveTag replaces a value by the one that it is, wherever the state has it.
 func (d *Driver) resolveTag(s *State, id string, choice int) {
+	var chosen Value
 	var replace func(v Value) (Value, bool)
 	replace = func(v Value) (Value, bool) {
 		if t, ok := v.(Tagged); ok {
 			if t.id == id && choice < len(t.values) {
-				return d.adopt(s, t.values[choice]), true
+				if chosen == nil {
+					// All that hold it hold the same one.
+					chosen = d.adopt(s, t.values[choice])
+				}
+				return chosen, true
 			}
 			return v, false
 		}
