@@ -1,26 +1,23 @@
 //! Ctrl-C: the first one asks the work to end and keeps what was found, the second ends at once.
 
-use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 
-use crate::ui::{Ui, say};
+use crate::ui::{Ui, say, wipe_line};
 
 /// A flag that is set when the user wants to stop. Nothing is said about it if quiet is wanted.
 pub fn flag_for(ui: &Ui) -> anyhow::Result<Arc<AtomicBool>> {
-    let quiet = ui.quiet;
+    let (quiet, terminal) = (ui.quiet, ui.terminal);
     let stop = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&stop);
-    // What stands in the line of the cursor, `^C` or a progress line, is written over.
-    let wipe = if std::io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
     let handler = move || {
         let again = seen.swap(true, Ordering::SeqCst);
-        if !quiet && again {
-            say(format!("{wipe}stopped at once"));
-        } else if !quiet {
-            say(format!("{wipe}stopping; press Ctrl-C once more to stop at once"));
+        if !quiet {
+            wipe_line();
+            let stopping = "stopping; press Ctrl-C once more to stop at once";
+            say(terminal, if again { "stopped at once" } else { stopping });
         }
         if again {
             leave();

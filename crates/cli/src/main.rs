@@ -9,6 +9,7 @@ mod interrupt;
 mod progress;
 mod queue;
 mod settings;
+mod terminal;
 mod ui;
 
 use std::process::ExitCode;

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::terminal::Terminal;
 use crate::ui::{Ui, grouped, say};
 
 /// Work that ends sooner than this shows nothing.
@@ -82,6 +83,7 @@ pub struct Progress {
     /// The thread that tells; it ends when the sender is gone. What is sent is said at once.
     reporter: Option<(Sender<String>, JoinHandle<()>)>,
     quiet: bool,
+    terminal: Terminal,
 }
 
 impl Progress {
@@ -99,7 +101,8 @@ impl Progress {
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let terminal = std::io::stderr().is_terminal() && !dumb;
         let manner = Manner::choose(ui.quiet, ui.json, terminal);
-        let view = View { telling, stop: Arc::clone(stop), started: Instant::now() };
+        let (stop, started) = (Arc::clone(stop), Instant::now());
+        let view = View { telling, stop, started, terminal: ui.terminal };
         let reporter = (manner != Manner::Silent).then(|| {
             let (sender, end) = channel();
             let tell = move || match manner {
@@ -108,7 +111,7 @@ impl Progress {
             };
             (sender, std::thread::spawn(tell))
         });
-        Progress { count: Arc::default(), reporter, quiet: ui.quiet }
+        Progress { count: Arc::default(), reporter, quiet: ui.quiet, terminal: ui.terminal }
     }
 
     /// Says something beside the moving line, on stderr.
@@ -117,7 +120,7 @@ impl Progress {
         match &self.reporter {
             // The thread only draws and writes: if it is gone, so is stderr.
             Some((sender, _)) => drop(sender.send(text)),
-            None if !self.quiet => say(text),
+            None if !self.quiet => say(self.terminal, text),
             None => {}
         }
     }
@@ -143,11 +146,12 @@ struct View {
     telling: Box<dyn Telling>,
     stop: Arc<AtomicBool>,
     started: Instant,
+    terminal: Terminal,
 }
 
 impl View {
     fn draw(&self, inbox: &Receiver<String>) {
-        if !wait(inbox, PATIENCE, &mut |text| say(text)) {
+        if !wait(inbox, PATIENCE, &mut |text| say(self.terminal, text)) {
             return;
         }
         let bar = match self.telling.place() {
@@ -157,9 +161,9 @@ impl View {
         bar.set_draw_target(ProgressDrawTarget::stderr());
         loop {
             bar.set_position(self.telling.place().map_or(0, |(done, _)| done));
-            bar.set_message(self.text());
+            bar.set_message(self.terminal.printed(&self.text()));
             bar.tick();
-            if !wait(inbox, FRAME, &mut |text| bar.println(text)) {
+            if !wait(inbox, FRAME, &mut |text| bar.println(self.terminal.printed(&text))) {
                 break;
             }
         }
@@ -167,8 +171,8 @@ impl View {
     }
 
     fn write_lines(&self, inbox: &Receiver<String>) {
-        while wait(inbox, INTERVAL, &mut |text| say(text)) {
-            say(self.text());
+        while wait(inbox, INTERVAL, &mut |text| say(self.terminal, text)) {
+            say(self.terminal, self.text());
         }
     }
 

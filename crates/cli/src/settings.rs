@@ -19,10 +19,24 @@ use clap::builder::ValueRange;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Parser};
 
+use crate::terminal::Terminal;
 use crate::ui::say;
 
 /// The name of the file.
 const FILE: &str = "strait.toml";
+/// In a folder with this file, which is a finding and may come from another person, settings do not
+/// count.
+const FINDING: &str = "finding.json";
+/// What lets programs run that a finding names is for the user alone, and a `strait.toml` may have
+/// come with the finding: tables, with `*` for all of them, and their settings.
+const COMMAND_LINE_ONLY: [(&str, &str); 6] = [
+    ("*", "trust"),
+    ("replay", "oracle"),
+    ("replay", "module"),
+    ("reduce", "oracle"),
+    ("go.replay", "oracle"),
+    ("go.replay", "module"),
+];
 
 /// Why there is no command to run.
 pub enum Failure {
@@ -43,7 +57,7 @@ impl Failure {
                 ExitCode::from(code)
             }
             Failure::Settings(text) => {
-                say(format!("error: strait.toml: {}", text.trim_end()));
+                say(Terminal::new(false), format!("error: strait.toml: {}", text.trim_end()));
                 ExitCode::from(2)
             }
         }
@@ -78,8 +92,8 @@ fn first_paragraph(error: &clap::Error) -> String {
 
 /// The `strait.toml` of a folder, or of the nearest folder above it that has one.
 fn nearest(folder: &Path) -> Option<PathBuf> {
-    let files = folder.ancestors().map(|folder| folder.join(FILE));
-    files.into_iter().find(|file| file.exists())
+    let folders = folder.ancestors().filter(|folder| !folder.join(FINDING).exists());
+    folders.map(|folder| folder.join(FILE)).find(|file| file.exists())
 }
 
 /// The settings; none if there is no such file.
@@ -173,6 +187,14 @@ fn add_table(
             let command = name.replace('.', " ");
             return Err(format!("[{name}] has no setting `{key}`; see `strait {command} --help`"));
         };
+        let flag = key.replace('_', "-");
+        let is_this =
+            |(table, setting): &(&str, &str)| (*table == "*" || *table == name) && *setting == flag;
+        if COMMAND_LINE_ONLY.iter().any(is_this) {
+            return Err(format!(
+                "[{name}] `{key}` counts only on the command line: write --{flag}"
+            ));
+        }
         let mut flags = Vec::new();
         add(argument, key, value, &mut flags).map_err(|text| format!("[{name}] {text}"))?;
         if !overruled(subcommand, given, argument) {

@@ -5,6 +5,8 @@ use std::io::{IsTerminal, Write};
 
 use clap::ValueEnum;
 
+use crate::terminal::{Terminal, printed_json};
+
 /// How a subcommand ended, if it did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -54,7 +56,8 @@ pub struct Ui {
     pub quiet: bool,
     /// How much more to tell.
     pub verbose: u8,
-    color: bool,
+    /// How text is printed: nothing is printed in another way.
+    pub terminal: Terminal,
 }
 
 impl Ui {
@@ -67,7 +70,7 @@ impl Ui {
                 std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
             }
         };
-        Ui { json, quiet, verbose, color }
+        Ui { json, quiet, verbose, terminal: Terminal::new(color) }
     }
 
     /// How many columns a line of the result has: those of the terminal, else what COLUMNS says,
@@ -82,12 +85,12 @@ impl Ui {
 
     /// A line of the result.
     pub fn line(&self, text: impl Display) -> anyhow::Result<()> {
-        writeln!(std::io::stdout().lock(), "{text}")?;
-        Ok(())
+        self.raw(format!("{text}\n"))
     }
 
-    /// Text of the result, as it is.
+    /// Text of the result, without a line break at its end.
     pub fn raw(&self, text: impl Display) -> anyhow::Result<()> {
+        let text = self.terminal.printed(&text.to_string());
         write!(std::io::stdout().lock(), "{text}")?;
         Ok(())
     }
@@ -95,15 +98,14 @@ impl Ui {
     /// A remark beside the result, on stderr.
     pub fn note(&self, text: impl Display) {
         if !self.quiet {
-            say(text);
+            say(self.terminal, text);
         }
     }
 
     /// The JSON document.
     pub fn document(&self, document: &serde_json::Value) -> anyhow::Result<()> {
-        let mut stdout = std::io::stdout().lock();
-        serde_json::to_writer_pretty(&mut stdout, document)?;
-        writeln!(stdout)?;
+        let text = printed_json(&serde_json::to_string_pretty(document)?);
+        writeln!(std::io::stdout().lock(), "{text}")?;
         Ok(())
     }
 
@@ -118,7 +120,7 @@ impl Ui {
         }
         // Diagnostics about a program come with their own heading.
         let heading = if text.starts_with("error: ") { "" } else { "error: " };
-        say(format!("{heading}{}", text.trim_end()));
+        say(self.terminal, format!("{heading}{}", text.trim_end()));
     }
 
     /// Text in a colour, if colours are wanted.
@@ -131,13 +133,21 @@ impl Ui {
             Paint::Dim => "2",
             Paint::Hue(number) => HUES[number % HUES.len()],
         };
-        if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
+        self.terminal.paint(code, text)
     }
 }
 
 /// A line on stderr. Nobody is left to tell if that cannot be written.
-pub fn say(text: impl Display) {
+pub fn say(terminal: Terminal, text: impl Display) {
+    let text = terminal.printed(&text.to_string());
     let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Removes what stands in the line of the cursor: `^C`, or a progress line.
+pub fn wipe_line() {
+    if std::io::stderr().is_terminal() {
+        let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
+    }
 }
 
 /// A number with its digits in groups of three: `1,048,575`.

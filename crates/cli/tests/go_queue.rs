@@ -241,8 +241,10 @@ fn workers_find_what_one_machine_finds() {
     }
     drop(victim);
     // What it leaves is nobody's now, and the next one removes it.
-    let temporary = fs::read_dir(root.join("temporary")).expect("a folder").flatten();
-    let left: Vec<PathBuf> = temporary.map(|entry| entry.path()).collect();
+    let ours = fs::read_dir(root.join("temporary")).expect("a folder").flatten();
+    let inside = ours.flat_map(|entry| fs::read_dir(entry.path()).expect("a folder").flatten());
+    let left: Vec<PathBuf> =
+        inside.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
     assert!(left.iter().any(|path| path.join("module").is_dir()), "no module: {left:?}");
     assert!(campaign.0.try_wait().expect("ours").is_none(), "it was through before the kill");
     server.restart(Duration::from_millis(200));
@@ -255,7 +257,10 @@ fn workers_find_what_one_machine_finds() {
     for path in &left {
         assert!(!path.exists(), "{} is still there", path.display());
         let name = path.file_name().expect("a name").to_string_lossy();
-        assert!(!Path::new(&format!("/dev/shm/{name}-map-0")).exists(), "{name} is in memory");
+        let process = name.split('-').nth(1).expect("a process");
+        let ours = path.parent().and_then(Path::file_name).expect("our folder");
+        let memory = Path::new("/dev/shm").join(ours).join(format!("memory-{process}-0"));
+        assert!(!memory.exists(), "{} is in memory", memory.display());
     }
 
     // A second time there is nothing to do, and the finding is still there.
@@ -267,7 +272,8 @@ fn workers_find_what_one_machine_finds() {
     for file in fs::read_dir(&finding).expect("a finding") {
         let text = fs::read(file.expect("readable").path()).expect("readable");
         let text = String::from_utf8_lossy(&text).into_owned();
-        assert!(!text.contains("strait-module-"), "a folder of the worker's: {text}");
+        let worker = root.join("temporary").display().to_string();
+        assert!(!text.contains(&worker), "a folder of the worker's: {text}");
     }
     let details = strait_findings::read(&finding).expect("a finding").details;
     assert_eq!(details["directory"].as_str(), module.to_str());

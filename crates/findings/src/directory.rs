@@ -1,8 +1,9 @@
 //! A finding's directory: written beside its place, made durable, then renamed into it, so that it
 //! is there complete or not at all.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -10,6 +11,7 @@ use serde_json::Value;
 use crate::error::Error;
 use crate::model::{Discovery, FORMAT, Finding};
 use crate::text;
+use crate::untrusted;
 
 /// The folder of the finding directories, inside that of the campaign.
 pub const FINDINGS: &str = "findings";
@@ -20,11 +22,12 @@ pub(crate) const INCOMPLETE: &str = ".incomplete-";
 const JSON: &str = "finding.json";
 /// The most that is kept of an output.
 const OUTPUT: usize = 512 * 1024;
-/// The most that is read of a `finding.json`.
-const LONGEST: u64 = 16 << 20;
 
 /// The command that shows a finding again, from inside its directory.
-pub(crate) const REPRODUCE: &str = "strait replay .";
+pub(crate) fn reproduce(arguments: &[String]) -> String {
+    let words = arguments.iter().map(|word| format!(" {}", text::shell_word(word)));
+    format!("strait replay .{}", words.collect::<String>())
+}
 
 /// The files of a discovery, besides `finding.json` and `README.md`: paths and contents.
 pub(crate) fn files(discovery: &Discovery) -> Vec<(String, Vec<u8>)> {
@@ -90,10 +93,10 @@ fn fill(directory: &Path, finding: &Finding, files: &[(String, Vec<u8>)]) -> Res
         if let Some(parent) = path.parent().filter(|parent| *parent != directory) {
             fs::create_dir_all(parent).map_err(Error::file("make", parent))?;
         }
-        write_file(&path, content)?;
+        untrusted::create(&path, content)?;
     }
-    write_file(&directory.join("README.md"), readme(finding, files).as_bytes())?;
-    write_file(&directory.join(JSON), &json(finding))?;
+    untrusted::create(&directory.join("README.md"), readme(finding, files).as_bytes())?;
+    untrusted::create(&directory.join(JSON), &json(finding))?;
     let source = directory.join("source");
     if source.is_dir() {
         sync_folder(&source)?;
@@ -118,22 +121,27 @@ pub(crate) fn copy(from: &Path, findings: &Path, id: &str) -> Result<(), Error> 
     copied
 }
 
-/// Files and folders; what else may lie there, such as links, is not ours.
+/// Every file is looked at before the first one is copied.
 fn copy_files(from: &Path, to: &Path) -> Result<(), Error> {
-    fs::create_dir_all(to).map_err(Error::file("make", to))?;
-    let failed = Error::file("read", from);
-    for entry in fs::read_dir(from).map_err(&failed)? {
-        let entry = entry.map_err(&failed)?;
-        let (path, target) = (entry.path(), to.join(entry.file_name()));
-        let kind = entry.file_type().map_err(&failed)?;
-        if kind.is_dir() {
-            copy_files(&path, &target)?;
-        } else if kind.is_file() {
-            let content = fs::read(&path).map_err(Error::file("read", &path))?;
-            write_file(&target, &content)?;
+    let names = untrusted::files_below(from)?;
+    match fs::remove_dir_all(to) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(Error::file("remove", to)(error));
         }
+        _ => fs::create_dir_all(to).map_err(Error::file("make", to))?,
     }
-    sync_folder(to)
+    let mut folders = BTreeSet::from([to.to_owned()]);
+    for name in names {
+        // It may have been removed since.
+        let Some(content) = untrusted::read_below(from, &name)? else { continue };
+        let target = to.join(&name);
+        if let Some(parent) = target.parent() {
+            fs::create_dir_all(parent).map_err(Error::file("make", parent))?;
+            folders.insert(parent.to_owned());
+        }
+        untrusted::create(&target, &content)?;
+    }
+    folders.iter().try_for_each(|folder| sync_folder(folder))
 }
 
 /// Writes a new count into `finding.json`. The rest stays as it is there: somebody may have added to
@@ -162,10 +170,10 @@ pub fn attach(directory: &Path, name: &str, content: &[u8]) -> Result<String, Er
 }
 
 /// Puts a file in the place of another, so that readers see the one or the other.
-fn replace(directory: &Path, name: &str, content: &[u8]) -> Result<(), Error> {
+pub(crate) fn replace(directory: &Path, name: &str, content: &[u8]) -> Result<(), Error> {
     let incomplete = directory.join(format!("{INCOMPLETE}{name}"));
     let place = directory.join(name);
-    let written = write_file(&incomplete, content);
+    let written = untrusted::create(&incomplete, content);
     let written = written
         .and_then(|()| fs::rename(&incomplete, &place).map_err(Error::file("write", &place)));
     if written.is_err() {
@@ -178,14 +186,9 @@ fn replace(directory: &Path, name: &str, content: &[u8]) -> Result<(), Error> {
 pub fn read(directory: &Path) -> Result<Finding, Error> {
     let path = directory.join(JSON);
     let not_a_finding = |reason: String| Error::NotAFinding { path: path.clone(), reason };
-    let file = File::open(&path).map_err(|error| match error.kind() {
-        ErrorKind::NotFound | ErrorKind::NotADirectory => {
-            Error::NoFinding { path: directory.to_owned() }
-        }
-        _ => Error::file("read", &path)(error),
-    })?;
-    let mut bytes = Vec::new();
-    file.take(LONGEST).read_to_end(&mut bytes).map_err(Error::file("read", &path))?;
+    let Some(bytes) = untrusted::read_below(directory, JSON)? else {
+        return Err(Error::NoFinding { path: directory.to_owned() });
+    };
     let value: Value =
         serde_json::from_slice(&bytes).map_err(|error| not_a_finding(error.to_string()))?;
     match value["format"].as_i64() {
@@ -195,7 +198,12 @@ pub fn read(directory: &Path) -> Result<Finding, Error> {
         Some(_) => {}
         None => return Err(not_a_finding("it has no format".into())),
     }
-    serde_json::from_value(value).map_err(|error| not_a_finding(error.to_string()))
+    let finding: Finding =
+        serde_json::from_value(value).map_err(|error| not_a_finding(error.to_string()))?;
+    if !untrusted::is_directory_name(&finding.id) {
+        return Err(not_a_finding("its id cannot be the name of a directory".into()));
+    }
+    Ok(finding)
 }
 
 fn json(finding: &Finding) -> Vec<u8> {
@@ -204,12 +212,6 @@ fn json(finding: &Finding) -> Vec<u8> {
     let mut bytes = serde_json::to_vec_pretty(finding).unwrap_or_default();
     bytes.push(b'\n');
     bytes
-}
-
-fn write_file(path: &Path, content: &[u8]) -> Result<(), Error> {
-    let failed = Error::file("write", path);
-    let mut file = File::create(path).map_err(&failed)?;
-    file.write_all(content).and_then(|()| file.sync_all()).map_err(&failed)
 }
 
 /// Makes the names in a folder durable.

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use crate::untrusted::FileKind;
+
 /// The store cannot do its work.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -103,6 +105,38 @@ pub enum Error {
         path: PathBuf,
         /// Why.
         reason: String,
+    },
+    /// A file of a finding or a store is something else.
+    #[error("{} is {kind}, and strait reads only regular files of findings; remove it, or ask for a complete copy", path.display())]
+    NotAFile {
+        /// Where it is.
+        path: PathBuf,
+        /// What it is.
+        kind: FileKind,
+    },
+    /// A file of a finding or a store is too long.
+    #[error("{} is longer than {} MiB, which no file of a finding is; remove it, or ask for a complete copy", path.display(), most >> 20)]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+        /// The longest that is read, in bytes.
+        most: u64,
+    },
+    /// A finding has too many files.
+    #[error("{} holds more than {most} files, which no finding does; remove those that do not belong there", path.display())]
+    TooManyFiles {
+        /// The directory.
+        path: PathBuf,
+        /// The most there may be.
+        most: usize,
+    },
+    /// A name in a finding leads out of its directory.
+    #[error("the name {} leads out of {}; strait reads only files in that folder", name.display(), folder.display())]
+    LeadsOut {
+        /// The directory.
+        folder: PathBuf,
+        /// The name.
+        name: PathBuf,
     },
     /// A kind with characters that would not be safe everywhere.
     #[error(

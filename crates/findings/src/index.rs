@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::model::Finding;
 use crate::ranges::Ranges;
+use crate::untrusted;
 
 /// The file's name.
 pub const INDEX: &str = "index.sqlite";
@@ -22,6 +23,8 @@ const VERSION: i64 = 1;
 const APPLICATION: i64 = 0x7374_7274;
 /// How long another program may hold the file.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest file that is opened. The index of a campaign of weeks has some megabytes.
+const LONGEST: u64 = 4 << 30;
 
 const TABLES: &str = "
     CREATE TABLE campaigns (
@@ -86,6 +89,8 @@ pub(crate) struct Progress {
 /// A campaign as another store knows it.
 #[derive(Clone, Debug)]
 pub(crate) struct Exported {
+    /// Its number there.
+    pub(crate) id: i64,
     pub(crate) known: Known,
     pub(crate) started: String,
     pub(crate) active: Duration,
@@ -97,7 +102,7 @@ pub(crate) struct Exported {
 
 impl Exported {
     fn programs(&self) -> u64 {
-        self.progress.iter().map(|(total, _)| total.programs).sum()
+        self.progress.iter().fold(0, |sum, (total, _)| sum.saturating_add(total.programs))
     }
 }
 
@@ -111,6 +116,7 @@ pub(crate) struct Index {
 impl Index {
     /// Opens or makes the file, and looks whether it is sound.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        check_files(path)?;
         let failed = Error::index(path);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
@@ -118,6 +124,7 @@ impl Index {
         let connection = Connection::open_with_flags(path, flags).map_err(&failed)?;
         let mut index = Index { connection, path: path.to_owned() };
         index.connection.busy_timeout(PATIENCE).map_err(&failed)?;
+        index.distrust()?;
         index.check_owner()?;
         index.pragma("journal_mode", "WAL")?;
         // A commit is on the disk when it returns: commits are rare, and what was found is dear.
@@ -130,11 +137,13 @@ impl Index {
 
     /// Opens the file for a report, also in a folder that cannot be written to.
     pub(crate) fn open_to_read(path: &Path) -> Result<Self, Error> {
+        check_files(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let open = |connection: rusqlite::Result<Connection>| -> Result<Self, Error> {
             let connection = connection.map_err(Error::index(path))?;
             let index = Index { connection, path: path.to_owned() };
             index.connection.busy_timeout(PATIENCE).map_err(Error::index(path))?;
+            index.distrust()?;
             index.check_owner()?;
             Ok(index)
         };
@@ -172,13 +181,37 @@ impl Index {
             .map_err(Error::index(&self.path))
     }
 
+    /// The file may come from another person: nothing in its schema is to have effects.
+    fn distrust(&self) -> Result<(), Error> {
+        use rusqlite::config::DbConfig;
+        let settings = [
+            (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+            (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+        ];
+        for (setting, value) in settings {
+            self.connection.set_db_config(setting, value).map_err(Error::index(&self.path))?;
+        }
+        Ok(())
+    }
+
     fn check_owner(&self) -> Result<(), Error> {
         let (owner, version) = (self.number("application_id")?, self.number("user_version")?);
         let tables: i64 = self.ask("SELECT count(*) FROM sqlite_schema")?;
+        // Our tables have indices without text, and nothing else.
+        let foreign: i64 = self.ask(
+            "SELECT count(*) FROM sqlite_schema WHERE NOT (type = 'table' AND sql NOT LIKE '%CREATE VIRTUAL%' \
+             AND sql NOT LIKE '%GENERATED%' OR type = 'index' AND sql IS NULL)",
+        )?;
         match (owner, tables) {
             (APPLICATION, _) if version > VERSION => {
                 Err(Error::OtherVersion { path: self.path.clone(), found: version, known: VERSION })
             }
+            (APPLICATION, _) if foreign > 0 => Err(Error::Damaged {
+                path: self.path.clone(),
+                reason: "it holds tables that strait does not make".to_owned(),
+            }),
             (APPLICATION, _) | (0, 0) => Ok(()),
             _ => Err(Error::NotAStore { path: self.path.clone() }),
         }
@@ -235,7 +268,7 @@ impl Index {
         let question = "SELECT active_ms FROM campaigns WHERE id = ?1";
         let active = self.connection.query_row(question, [campaign.0], |row| row.get(0));
         active
-            .map(|active: i64| Duration::from_millis(active.cast_unsigned()))
+            .map(|active: i64| Duration::from_millis(active.max(0).cast_unsigned()))
             .map_err(Error::index(&self.path))
     }
 
@@ -259,7 +292,16 @@ impl Index {
             path: self.path.clone(),
             reason: error.to_string(),
         };
-        texts.iter().map(|text| serde_json::from_str(text).map_err(damaged)).collect()
+        let mut findings = Vec::new();
+        for text in &texts {
+            let finding: Finding = serde_json::from_str(text).map_err(damaged)?;
+            if !untrusted::is_directory_name(&finding.id) {
+                let reason = "an id of a finding cannot be the name of a directory".to_owned();
+                return Err(Error::Damaged { path: self.path.clone(), reason });
+            }
+            findings.push(finding);
+        }
+        Ok(findings)
     }
 
     /// Of one campaign or of all.
@@ -332,10 +374,11 @@ impl Index {
             };
             let (started, active) = (row.get(4)?, Duration::from_millis(unsigned(row, 5)?));
             let (executed, progress) = (Vec::new(), Vec::new());
-            Ok((row.get(0)?, Exported { known, started, active, executed, progress }))
+            let id = row.get(0)?;
+            Ok(Exported { id, known, started, active, executed, progress })
         })?;
-        for (id, campaign) in &mut campaigns {
-            let id: &i64 = id;
+        for campaign in &mut campaigns {
+            let id = campaign.id;
             let question = "SELECT target, version, start, stop FROM executed WHERE campaign = ?1";
             campaign.executed = self.rows(question, [id], |row| {
                 Ok((row.get(0)?, row.get(1)?, unsigned(row, 2)?..unsigned(row, 3)?))
@@ -348,7 +391,7 @@ impl Index {
                 Ok((Total { target, version, programs, runs }, unsigned(row, 4)?))
             })?;
         }
-        Ok(campaigns.into_iter().map(|(_, campaign)| campaign).collect())
+        Ok(campaigns)
     }
 
     /// Which programs showed each finding: seed and index.
@@ -377,6 +420,24 @@ impl Index {
         self.pragma("wal_checkpoint", "TRUNCATE")?;
         self.connection.close().map_err(|(_, error)| Error::index(&self.path)(error))
     }
+}
+
+/// The file and those that SQLite puts beside it are regular files, or not there. A rollback journal
+/// is refused: our index has none, and one from elsewhere can make SQLite remove any file.
+fn check_files(path: &Path) -> Result<(), Error> {
+    let beside = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    for suffix in ["", "-wal", "-shm"] {
+        untrusted::check_file(&beside(suffix), LONGEST)?;
+    }
+    if beside("-journal").symlink_metadata().is_ok() {
+        let reason = "there is a rollback journal beside it, which strait does not make";
+        return Err(Error::Damaged { path: path.to_owned(), reason: reason.to_owned() });
+    }
+    Ok(())
 }
 
 /// An amount or index: never negative.
@@ -479,7 +540,7 @@ impl Write<'_> {
     /// Takes over what another store says about a campaign, unless as much is known here. To do so
     /// twice changes nothing.
     pub(crate) fn import(&self, campaign: &Exported) -> Result<bool, Error> {
-        let Exported { known, started, active, executed, progress } = campaign;
+        let Exported { id: _, known, started, active, executed, progress } = campaign;
         let id = self.campaign(known.seed, known.generator_version, &known.settings, started)?;
         let question = "SELECT ifnull(sum(programs), 0) FROM progress WHERE campaign = ?1";
         let here = self.transaction.query_row(question, [id.0], |row| row.get::<_, i64>(0));

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::index::{INDEX, Index};
 use crate::model::Finding;
 use crate::store::Store;
+use crate::untrusted;
 
 /// What merging one folder has brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,9 +25,10 @@ impl Store {
     /// rest: what is being written there may be missed.
     pub fn merge(&mut self, folder: &Path) -> Result<Merged, Error> {
         let path = folder.join(INDEX);
-        if !path.is_file() {
+        if !path.exists() {
             return Err(Error::NoCampaign { path: folder.to_owned() });
         }
+        untrusted::check_folder(&folder.join(FINDINGS))?;
         let other = Index::open_to_read(&path)?;
         let findings = other.findings()?;
         let known: BTreeSet<&str> = self.findings().map(|finding| finding.id.as_str()).collect();
@@ -36,7 +38,8 @@ impl Store {
             if known.contains(finding.id.as_str()) {
                 continue;
             }
-            match directory::read(&theirs.join(&finding.id)) {
+            let directory = theirs.join(&finding.id);
+            match untrusted::check_folder(&directory).and_then(|()| directory::read(&directory)) {
                 Ok(_) => fresh.push(finding),
                 // What somebody has removed there is forgotten there too, at the next opening.
                 Err(Error::NoFinding { .. }) => {}

@@ -50,6 +50,9 @@ pub struct Discovery {
     pub observation: Option<Value>,
     /// Whatever else the part that found it needs for a replay.
     pub details: BTreeMap<String, Value>,
+    /// What the user has to name for a replay, such as a compiler or a module.
+    #[serde(default)]
+    pub replay_arguments: Vec<String>,
 }
 
 impl Discovery {
@@ -79,6 +82,7 @@ impl Discovery {
             schedule: None,
             observation: None,
             details: BTreeMap::new(),
+            replay_arguments: Vec::new(),
         }
     }
 

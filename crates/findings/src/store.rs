@@ -8,13 +8,15 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::clock;
-use crate::directory::{self, FINDINGS, REPRODUCE};
+use crate::directory::{self, FINDINGS};
 use crate::error::Error;
 use crate::group;
 use crate::index::{CampaignId, Exported, Index, Known, Total};
+use crate::journal::{Journal, Remembered};
 use crate::model::{Discovery, FORMAT, Finding};
 use crate::ranges::Ranges;
 use crate::reconcile::{self, Recovery};
+use crate::untrusted;
 
 const LOCK: &str = "lock";
 
@@ -103,6 +105,7 @@ pub struct Recorded {
 pub struct Store {
     root: PathBuf,
     index: Index,
+    journal: Journal,
     findings: BTreeMap<String, Finding>,
     /// Those that were there when it was opened.
     known_before: BTreeSet<String>,
@@ -121,14 +124,17 @@ impl Store {
     pub fn open(root: impl AsRef<Path>) -> Result<Self, Error> {
         let root = root.as_ref();
         let findings = root.join(FINDINGS);
+        untrusted::check_folder(&findings)?;
         fs::create_dir_all(&findings).map_err(Error::file("make", &findings))?;
         let lock = lock(root)?;
         let mut recovery = Recovery::default();
-        let mut index = reconcile::open_index(root, &mut recovery)?;
-        let findings = reconcile::reconcile(&findings, &mut index, &mut recovery)?;
+        let (mut index, shown) = reconcile::open_index(root, &mut recovery)?;
+        let findings = reconcile::reconcile(&findings, &mut index, &shown, &mut recovery)?;
+        let journal = Journal::renew(root, &remembered(&index)?)?;
         Ok(Store {
             root: root.to_owned(),
             index,
+            journal,
             known_before: findings.keys().cloned().collect(),
             shown: BTreeSet::new(),
             findings,
@@ -151,9 +157,11 @@ impl Store {
         generator_version: u32,
         settings: &str,
     ) -> Result<CampaignId, Error> {
-        let id = self
-            .index
-            .write(|write| write.campaign(seed, generator_version, settings, &clock::now()))?;
+        let now = clock::now();
+        let id =
+            self.index.write(|write| write.campaign(seed, generator_version, settings, &now))?;
+        let known = Known { seed, generator_version, settings: settings.to_owned() };
+        self.journal.begun(id, &known, &now)?;
         let before = self.index.active(id)?;
         self.taken_up.entry(id).or_insert((Instant::now(), before));
         Ok(id)
@@ -228,6 +236,7 @@ impl Store {
                 fresh.push(finding);
             }
         }
+        self.journal.executed(batch, active)?;
         let touched = self.write_index(batch, &fresh, active)?;
         let mut recorded = Vec::new();
         for discovery in &batch.discoveries {
@@ -266,12 +275,13 @@ impl Store {
                 let id = discovery.id();
                 let first = write.occurrence(&id, discovery.seed, discovery.index)?;
                 let finding = touched.entry(id).or_insert_with_key(|id| known[id].clone());
-                finding.count += u64::from(first);
+                finding.count = finding.count.saturating_add(u64::from(first));
             }
             for Occurrence { finding: id, seed, index } in &batch.occurrences {
                 let here = touched.get(id).or_else(|| known.get(id)).cloned();
                 let Some(mut finding) = here else { continue };
-                finding.count += u64::from(write.occurrence(id, *seed, *index)?);
+                let is_first = write.occurrence(id, *seed, *index)?;
+                finding.count = finding.count.saturating_add(u64::from(is_first));
                 touched.insert(id.clone(), finding);
             }
             touched.values().try_for_each(|finding| write.finding(finding))?;
@@ -307,7 +317,7 @@ impl Store {
                 let is_first = write.occurrence(id, *seed, *program)?;
                 let here = touched.get(id).or_else(|| known.get(id)).filter(|_| is_first);
                 if let Some(finding) = here.cloned() {
-                    let count = finding.count + 1;
+                    let count = finding.count.saturating_add(1);
                     touched.insert(id.clone(), Finding { count, ..finding });
                 }
             }
@@ -319,6 +329,7 @@ impl Store {
             Ok((brought, touched))
         })?;
         self.findings.extend(touched);
+        self.journal = Journal::renew(&self.root, &remembered(&self.index)?)?;
         Ok(brought)
     }
 
@@ -328,8 +339,14 @@ impl Store {
         for finding in self.findings.values().filter(|finding| finding.count > 1) {
             directory::update(&folder, &finding.id, finding.count)?;
         }
+        Journal::renew(&self.root, &remembered(&self.index)?)?;
         self.index.close()
     }
+}
+
+/// What the index knows, for the journal.
+fn remembered(index: &Index) -> Result<Remembered, Error> {
+    Ok(Remembered { campaigns: index.export()?, occurrences: index.occurrences()? })
 }
 
 fn finding(discovery: &Discovery, files: &[(String, Vec<u8>)], active: Duration) -> Finding {
@@ -351,7 +368,7 @@ fn finding(discovery: &Discovery, files: &[(String, Vec<u8>)], active: Duration)
         group: discovery.group(),
         fingerprint: group::normalise(&discovery.fingerprint),
         explanation: discovery.explanation.clone(),
-        reproduce: REPRODUCE.to_owned(),
+        reproduce: directory::reproduce(&discovery.replay_arguments),
         files: files.iter().map(|(path, _)| path.clone()).collect(),
         details: discovery.details.clone(),
     }
@@ -373,13 +390,9 @@ impl Drop for Lock {
 fn lock(root: &Path) -> Result<Lock, Error> {
     let path = root.join(LOCK);
     let failed = Error::file("lock", &path);
-    let mut file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .write(true)
-        .open(&path)
-        .map_err(&failed)?;
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).read(true).write(true);
+    let mut file = untrusted::open_to_write(&path, &mut options)?;
     match file.try_lock() {
         Ok(()) => {
             // Only for the message that others get.

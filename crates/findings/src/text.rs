@@ -3,13 +3,30 @@
 /// Longest file name part.
 const NAME: usize = 48;
 
-/// Text whose invisible characters can be seen: control characters, terminal sequences and what
-/// turns the direction of writing around. Line breaks and tabs stay.
+/// Is this a character that can change how other text is shown? Those are control characters, with
+/// which terminal sequences begin, characters that turn the direction of writing around, and
+/// characters that cannot be seen. Line breaks and tabs are none.
+pub fn is_deceptive(char: char) -> bool {
+    let is_invisible = matches!(
+        char,
+        '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+            | '\u{10ffff}'
+    );
+    is_invisible || char.is_control() && !matches!(char, '\n' | '\t')
+}
+
+/// Text in which every deceptive character is written as a number, such as `\u{1b}`.
 pub fn visible(text: &str) -> String {
     let mut visible = String::with_capacity(text.len());
     for char in text.chars() {
-        let turns = matches!(char, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
-        if turns || char.is_control() && !matches!(char, '\n' | '\t') {
+        if is_deceptive(char) {
             visible.extend(char.escape_unicode());
         } else {
             visible.push(char);
@@ -68,7 +85,7 @@ pub fn file_name(text: &str) -> String {
 }
 
 /// A word of a shell command.
-pub(crate) fn shell_word(text: &str) -> String {
+pub fn shell_word(text: &str) -> String {
     let plain = |char: char| char.is_ascii_alphanumeric() || "._-/=@:+,".contains(char);
     if !text.is_empty() && text.chars().all(plain) {
         text.to_owned()

@@ -14,7 +14,9 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use strait_findings::{Batch, Discovery, Error, FINDINGS, INDEX, Kind, Store, read, report};
+use strait_findings::{
+    Batch, Discovery, Error, FINDINGS, INDEX, JOURNAL, Kind, Store, read, report,
+};
 
 /// A small generator of numbers, with its seed in STRAIT_TEST_SEED.
 struct Random(u64);
@@ -169,8 +171,78 @@ fn check_rebuilt(folder: &Path, what: &str) {
     assert_eq!(store.findings().count(), 3, "{what}");
     assert_eq!(recovery.adopted.len(), 3, "{what}");
     assert!(recovery.damaged_index.is_some_and(|aside| aside.is_file()), "{what}");
-    drop(store);
+    assert!(recovery.journal, "{what}");
+    check_executed(store, what);
     assert_eq!(Store::open(folder).expect("sound").recovery().damaged_index, None, "{what}");
+}
+
+/// The campaign of [`filled`] is known with all it has done, as before the damage.
+fn check_executed(mut store: Store, what: &str) {
+    let known = store.last_campaign().expect("an index").expect(what);
+    assert_eq!(
+        (known.seed, known.generator_version, known.settings.as_str()),
+        (1, 1, ""),
+        "{what}"
+    );
+    let campaign = store.campaign(1, 1, "").expect("the same campaign");
+    let executed = store.executed(campaign, "toy", "1.0.0").expect("known");
+    assert_eq!(executed.intervals().first(), Some(&(0..100)), "{what}");
+    assert_eq!(executed.len(), 100, "{what}");
+    let totals = store.totals(campaign).expect("known");
+    assert_eq!((totals.len(), totals[0].programs, totals[0].runs), (1, 100, 100), "{what}");
+    assert!(store.findings().all(|finding| finding.count == 1), "{what}");
+}
+
+#[test]
+fn a_damaged_index_is_rebuilt_from_the_journal_even_after_a_kill() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let count = |store: &Store| -> u64 { store.findings().map(|finding| finding.count).sum() };
+    let fill = |store: &mut Store, campaign, indices: std::ops::Range<u64>| {
+        for index in indices {
+            let found = Discovery::new(Kind::CRASH, "toy", "1.0.0", 7, index).fingerprint("a");
+            let batch = Batch::new(campaign, "toy", "1.0.0", index..index + 1).runs(10);
+            store.commit(&batch.found(found)).expect("it fits");
+        }
+    };
+    let mut store = Store::open(folder.path()).expect("it opens");
+    store.campaign(6, 1, "another one").expect("a campaign");
+    let campaign = store.campaign(7, 1, "settings").expect("a campaign");
+    fill(&mut store, campaign, 0..3);
+    store.close().expect("it closes");
+    let mut store = Store::open(folder.path()).expect("it opens");
+    let campaign = store.campaign(7, 1, "settings").expect("a campaign");
+    fill(&mut store, campaign, 3..10);
+    // As after `kill -9`: nothing is closed, and the last line of the journal is cut short.
+    drop(store);
+    let journal = folder.path().join(JOURNAL);
+    let mut text = fs::read(&journal).expect("there");
+    text.truncate(text.len() - 40);
+    fs::write(&journal, text).expect("written");
+    for (round, left) in ["garbage", "nothing"].into_iter().enumerate() {
+        match left {
+            "garbage" => fs::write(folder.path().join(INDEX), "x".repeat(5000)).expect("written"),
+            _ => {
+                for suffix in ["", "-wal", "-shm"] {
+                    let _ = fs::remove_file(folder.path().join(format!("{INDEX}{suffix}")));
+                }
+            }
+        }
+        let mut store = Store::open(folder.path()).expect("it opens");
+        assert!(store.recovery().journal, "{left}");
+        let last = store.last_campaign().expect("an index").expect("a campaign");
+        assert_eq!((last.seed, last.settings.as_str()), (7, "settings"), "{left}");
+        let campaign = store.campaign(7, 1, "settings").expect("the same one");
+        let executed = store.executed(campaign, "toy", "1.0.0").expect("known");
+        let missing = executed.missing(0..10);
+        // The last batch is executed once more after the first damage, and counts once.
+        assert_eq!(executed.len(), if round == 0 { 9 } else { 10 }, "{left}");
+        for range in missing {
+            fill(&mut store, campaign, range);
+        }
+        let total = &store.totals(campaign).expect("known")[0];
+        assert_eq!((total.programs, total.runs, count(&store)), (10, 100, 10), "{left}");
+        store.close().expect("it closes");
+    }
 }
 
 /// A disk of its own, gone when dropped; `None`, said aloud, where one cannot be had.

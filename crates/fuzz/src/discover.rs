@@ -376,6 +376,9 @@ fn details(options: &RunOptions, confirmation: Option<&Confirmation>) -> BTreeMa
     details
 }
 
+/// The most runs of a program in one process.
+const MOST_REPETITIONS: u64 = 20_000;
+
 /// How a program was run, for a replay.
 fn run_to_json(options: &RunOptions) -> Value {
     json!({
@@ -397,7 +400,8 @@ pub fn run_from_json(value: &Value) -> Option<RunOptions> {
         payload: word("payload")?.parse().ok()?,
         perturbation: word("perturbation")?.parse().ok()?,
         seed: value.get("seed")?.as_u64()?,
-        repetitions: value.get("repetitions")?.as_u64()?,
+        // A finding from elsewhere may ask for any number.
+        repetitions: value.get("repetitions")?.as_u64()?.clamp(1, MOST_REPETITIONS),
         patience: crate::recipe::PATIENCE,
     })
 }

@@ -213,6 +213,12 @@ impl<'a> Lanes<'a> {
         version: Option<&str>,
         tell: &mut dyn FnMut(&str),
     ) -> Result<Lane, Error> {
+        // A version becomes part of commands and of files for build tools, and a finding or a queue
+        // from elsewhere may say anything.
+        if let Some(version) = version.filter(|version| !is_version(version)) {
+            let given = format!("{}@{version}", dialect.name());
+            return Err(Error::BadTarget { given, problem: format!("`{version}` is no version") });
+        }
         let shown = version.map_or(String::new(), |version| format!(" {version}"));
         tell(&format!("looking for {}{shown}", dialect.platform.name()));
         let mut workshop =
@@ -358,6 +364,15 @@ pub fn check_targets(asked: &[String]) -> Result<(), Error> {
     asked.iter().try_for_each(|text| parse(text).map(drop))
 }
 
+/// Numbers with dots, and maybe letters as in `1.27rc1` or `1.0.0-alpha.1`.
+fn is_version(text: &str) -> bool {
+    let allowed = |char: char| char.is_ascii_alphanumeric() || ".-".contains(char);
+    text.len() <= 64
+        && text.starts_with(|first: char| first.is_ascii_digit())
+        && text.chars().all(allowed)
+        && !text.contains("..")
+}
+
 /// Languages write `0.19` where crates write `0.19.0`.
 fn loose_version(text: &str) -> Option<Version> {
     Version::parse(text).or_else(|_| Version::parse(&format!("{text}.0"))).ok()
@@ -469,6 +484,16 @@ mod tests {
         check("flum", "there is no target `flum`");
         check("std@1.70.0", "std has no versions to choose from: it comes with the compiler");
         check("reference@1.0.0", "reference has no versions to choose from: it is part of Strait");
+    }
+
+    #[test]
+    fn a_version_is_no_path_and_no_markup() {
+        for version in ["1.26.8", "0.19", "1.27rc1", "1.3.0-RC2", "1.6.681"] {
+            assert!(is_version(version), "{version}");
+        }
+        for version in ["", "1/../../evil", "1</version>", "evil", "1..2", "1 2", "-1", "1\n"] {
+            assert!(!is_version(version), "{version}");
+        }
     }
 
     #[test]

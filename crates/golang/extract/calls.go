@@ -524,10 +524,19 @@ func (d *Driver) builtin(s *State, site *ssa.Call, call *ssa.CallCommon, name st
 			d.assume(pos, "either", aboutUnknownClose)
 			return false
 		}
+		recoverable := d.isRecoverable(s)
+		open, known := s.isOpen(to.expr.name)
+		switch {
+		case recoverable && isNil(args[0]):
+			return d.panics(s, d.runtimeError("close of nil channel"), pos)
+		case recoverable && known && !open:
+			return d.panics(s, d.runtimeError("close of closed channel"), pos)
+		}
 		if to.object != nil {
 			d.closes(to.object)
 		}
-		d.put(&Code{op: opClose, on: to.expr, pos: pos})
+		d.put(&Code{op: opClose, on: to.expr, pos: pos}).recovered = recoverable && !known
+		s.shuts(to.expr.name)
 	case "append":
 		if site != nil {
 			finish(d.appends(s, site, args, pos))

@@ -80,7 +80,12 @@ func (d *Driver) send(s *State, i *ssa.Send) bool {
 		}
 		return false
 	}
-	d.put(&Code{op: opPut, on: to.expr, expr: d.message(s, to, v, i.Pos()), pos: i.Pos()})
+	recoverable := d.isRecoverable(s)
+	open, known := s.isOpen(to.expr.name)
+	if recoverable && known && !open {
+		return d.panics(s, d.runtimeError("send on closed channel"), i.Pos())
+	}
+	d.put(&Code{op: opPut, on: to.expr, expr: d.message(s, to, v, i.Pos()), pos: i.Pos()}).recovered = recoverable && !known
 	s.sent(to)
 	return false
 }

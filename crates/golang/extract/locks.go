@@ -54,11 +54,28 @@ func (s *State) counts(name string, change int64) {
 	s.heap[name] = &copied
 }
 
+// isOpen tells whether a channel is open; it is known only of one that no other goroutine sees.
+func (s *State) isOpen(name string) (open, known bool) {
+	if _, counted := s.count(name); !counted {
+		return false, false
+	}
+	return !s.heap[name].shut, true
+}
+
+// shuts notes that a channel is closed.
+func (s *State) shuts(name string) {
+	if _, known := s.isOpen(name); known {
+		copied := *s.heap[name]
+		copied.shut = true
+		s.heap[name] = &copied
+	}
+}
+
 // uncounted: from now on others see it.
 func (s *State) uncounted(name string) {
 	if o := s.heap[name]; o != nil && o.value != nil {
 		copied := *o
-		copied.value = nil
+		copied.value, copied.shut = nil, false
 		s.heap[name] = &copied
 	}
 }

@@ -170,13 +170,22 @@ func (d *Driver) waitGroupModels(m *modelled) (bool, bool) {
 			amount = &Expr{op: "int", n: 1}
 			d.assume(m.pos, "either", aboutUnknownAmount)
 		}
-		d.put(&Code{op: opAdd, on: group, expr: amount, pos: m.pos})
+		recoverable := d.isRecoverable(m.s)
+		n, known := m.s.count(group.name)
+		known = known && amount.op == "int"
+		if recoverable && known && n+amount.n < 0 {
+			return true, d.panics(m.s, Ifc{types.Typ[types.String], KStr("sync: negative WaitGroup counter")}, m.pos)
+		}
+		d.put(&Code{op: opAdd, on: group, expr: amount, pos: m.pos}).recovered = recoverable && !known
 		if amount.op == "int" {
 			m.s.counts(group.name, amount.n)
 		} else {
 			m.s.uncounted(group.name)
 		}
 	case "(*sync.WaitGroup).Done":
+		if n, known := m.s.count(group.name); known && n == 0 && d.isRecoverable(m.s) {
+			return true, d.panics(m.s, Ifc{types.Typ[types.String], KStr("sync: negative WaitGroup counter")}, m.pos)
+		}
 		d.sync(m.s, "done", group, m.pos)
 	case "(*sync.WaitGroup).Wait":
 		d.put(&Code{op: opSync, note: "wait", on: group, pos: m.pos})

@@ -360,6 +360,10 @@ func (d *Driver) printableSlice(s *State, v Value, t *types.Slice) (any, bool) {
 
 // printedError is an error made by errors.New, as it is printed.
 func (d *Driver) printedError(s *State, v Ifc) (any, bool) {
+	if types.Identical(v.typ, d.world.runtimeError()) {
+		message, ok := v.v.(KStr)
+		return fmt.Errorf("%s", string(message)), ok
+	}
 	if t := d.world.errorString(); !types.Identical(v.typ, t) {
 		return nil, false
 	}

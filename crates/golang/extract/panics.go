@@ -38,9 +38,13 @@ func panicText(v Value) string {
 	return "panic"
 }
 
-// runtimeError is the value of a panic of the runtime.
+// runtimeError is the value of a panic of the runtime; its text is not known if the message is
+// empty.
 func (d *Driver) runtimeError(message string) Value {
 	t := d.world.runtimeError()
+	if message == "" {
+		return Ifc{t, Sym{"«?»"}}
+	}
 	return Ifc{t, KStr(message)}
 }
 
@@ -127,7 +131,7 @@ const (
 	certain        // it panics
 )
 
-// fails tells whether an instruction panics in this state, and with what.
+// fails tells whether an instruction panics in this state, and with what text if that is known.
 func (d *Driver) fails(s *State, instr ssa.Instruction) (danger, string) {
 	switch i := instr.(type) {
 	case *ssa.UnOp:
@@ -157,7 +161,7 @@ func (d *Driver) fails(s *State, instr ssa.Instruction) (danger, string) {
 		}
 		if n, ok := d.value(s, i.Y).(KInt); ok {
 			if n == 0 {
-				return certain, "integer divide by zero"
+				return certain, "runtime error: integer divide by zero"
 			}
 			return safe, ""
 		}
@@ -176,18 +180,18 @@ func (d *Driver) fails(s *State, instr ssa.Instruction) (danger, string) {
 		switch v := d.value(s, i.X).(type) {
 		case Slc:
 			if int64(v.n) < array.Len() {
-				return certain, "cannot convert slice to array"
+				return certain, ""
 			}
 		case KNil:
 			if array.Len() > 0 {
-				return certain, "cannot convert slice to array"
+				return certain, ""
 			}
 		default:
 			return unsure, ""
 		}
 	case *ssa.MakeSlice:
 		if n, ok := d.value(s, i.Len).(KInt); ok && n < 0 {
-			return certain, "makeslice: len out of range"
+			return certain, "runtime error: makeslice: len out of range"
 		}
 	}
 	return safe, ""
@@ -196,7 +200,7 @@ func (d *Driver) fails(s *State, instr ssa.Instruction) (danger, string) {
 func (d *Driver) failsAt(v Value) (danger, string) {
 	switch v := v.(type) {
 	case KNil:
-		return certain, "invalid memory address or nil pointer dereference"
+		return certain, "runtime error: invalid memory address or nil pointer dereference"
 	case Sym:
 		if !fromOutside(v.id) {
 			return unsure, ""
@@ -214,7 +218,7 @@ func (d *Driver) failsIndex(s *State, of ssa.Value, index Value) (danger, string
 		length = len(v)
 	case KNil:
 		if _, isPointer := of.Type().Underlying().(*types.Pointer); isPointer {
-			return certain, "invalid memory address or nil pointer dereference"
+			return certain, "runtime error: invalid memory address or nil pointer dereference"
 		}
 		length = 0
 	case Agg:
@@ -228,7 +232,10 @@ func (d *Driver) failsIndex(s *State, of ssa.Value, index Value) (danger, string
 	}
 	n, known := index.(KInt)
 	if known && (n < 0 || length >= 0 && int64(n) >= int64(length)) {
-		return certain, fmt.Sprintf("index out of range [%d] with length %d", n, length)
+		if n < 0 {
+			return certain, fmt.Sprintf("runtime error: index out of range [%d]", n)
+		}
+		return certain, fmt.Sprintf("runtime error: index out of range [%d] with length %d", n, length)
 	}
 	if known && length >= 0 {
 		return safe, ""
@@ -246,7 +253,7 @@ func (d *Driver) failsSlice(s *State, i *ssa.Slice) (danger, string) {
 		capacity, max = length, length
 	}
 	if low < 0 || low > high || high > max || max > capacity {
-		return certain, "slice bounds out of range"
+		return certain, ""
 	}
 	return safe, ""
 }
@@ -257,7 +264,7 @@ func (d *Driver) failsAssertion(s *State, i *ssa.TypeAssert) (danger, string) {
 	}
 	switch v := d.value(s, i.X).(type) {
 	case KNil:
-		return certain, "interface conversion: interface is nil"
+		return certain, ""
 	case Ifc:
 		if v.typ == nil {
 			return unsure, ""
@@ -269,7 +276,7 @@ func (d *Driver) failsAssertion(s *State, i *ssa.TypeAssert) (danger, string) {
 			fits = types.Identical(v.typ, i.AssertedType)
 		}
 		if !fits {
-			return certain, "interface conversion: interface holds another type"
+			return certain, ""
 		}
 	case Sym:
 		return unsure, ""
@@ -283,7 +290,7 @@ func (d *Driver) checks(s *State, instr ssa.Instruction) (bool, bool) {
 	danger, message := d.fails(s, instr)
 	switch danger {
 	case certain:
-		return true, d.panics(s, d.runtimeError("runtime error: "+message), instr.Pos())
+		return true, d.panics(s, d.runtimeError(message), instr.Pos())
 	case unsure:
 		if d.isRecoverable(s) {
 			return true, d.mayFail(s, instr)
@@ -295,7 +302,7 @@ func (d *Driver) checks(s *State, instr ssa.Instruction) (bool, bool) {
 // mayFail follows an instruction both ways: it panics, and that is recovered, or it does not.
 func (d *Driver) mayFail(s *State, instr ssa.Instruction) bool {
 	panics := d.fork(s, func(t *State) {
-		if d.panics(t, d.runtimeError("runtime error"), instr.Pos()) {
+		if d.panics(t, d.runtimeError(""), instr.Pos()) {
 			t.frames = t.frames[:0]
 		}
 	})
@@ -322,7 +329,8 @@ func mayPanic(c *Code) bool {
 	case opPut, opClose, opAdd:
 		return c.pos != token.NoPos
 	case opSync:
-		return c.pos != token.NoPos && (c.note == "unlock" || c.note == "runlock" || c.note == "done")
+		// Unlocking what is not locked ends the program whatever is deferred.
+		return c.pos != token.NoPos && c.note == "done"
 	case opSelect:
 		for _, arm := range c.arms {
 			if arm.op == opPut {

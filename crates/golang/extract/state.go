@@ -43,6 +43,7 @@ type Object struct {
 	cells map[string]string
 	from  token.Pos
 	room  int    // the capacity of a channel, -1 if it is not known
+	shut  bool   // a channel that no other goroutine sees: it is closed
 	clock string // of the channel of a timer or ticker: which; a message in it means that it runs
 }
 
@@ -289,6 +290,9 @@ func (o *Object) remember() *remembered {
 	if o.kind != "map" && o.value != nil {
 		b.WriteString("=")
 		write(&b, o.value)
+	}
+	if o.shut {
+		b.WriteString("shut")
 	}
 	if o.kind == "map" {
 		if o.blurred {

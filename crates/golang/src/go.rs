@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Deserialize;
-use strait_toolchain::{Finished, Launcher, Spec, run};
+use strait_toolchain::{Finished, Launcher, Scratch, Spec, run};
 
 use crate::error::Error;
 
@@ -17,6 +17,9 @@ pub struct Go {
     directory: PathBuf,
     cancel: Option<Arc<AtomicBool>>,
     answer: Answer,
+    /// Where its temporary files are, in a folder that goes with the last clone.
+    temporary: PathBuf,
+    _scratch: Arc<Scratch>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -42,11 +45,19 @@ impl Go {
             module: PathBuf::new(),
             workspace: PathBuf::new(),
         };
+        // The user may have chosen a larger disk for this.
+        let chosen = std::env::var_os("GOTMPDIR").filter(|folder| !folder.is_empty());
+        let place = chosen.map_or_else(std::env::temp_dir, PathBuf::from);
+        let scratch = Scratch::within(&place, "gotmp");
+        let scratch = scratch.map_err(Error::file("make a folder in", &place))?;
+        let temporary = scratch.temporary().map_err(Error::file("make a folder in", &place))?;
         let mut go = Go {
             launcher: launcher.clone(),
             directory: directory.to_owned(),
             cancel: None,
             answer,
+            temporary,
+            _scratch: Arc::new(scratch),
         };
         let arguments = ["env", "-json", "GOVERSION", "GOROOT", "GOMOD", "GOWORK"];
         let finished = go.run(go.spec(arguments))?;
@@ -108,7 +119,8 @@ impl Go {
 
     /// Another program in its folder, which the same flag ends.
     pub fn program(&self, program: impl Into<PathBuf>) -> Spec {
-        let spec = Spec::new(program).directory(&self.directory).keep(1 << 20);
+        let spec =
+            Spec::new(program).directory(&self.directory).temporary(&self.temporary).keep(1 << 20);
         match &self.cancel {
             Some(flag) => spec.cancel(Arc::clone(flag)),
             None => spec,

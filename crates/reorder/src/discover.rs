@@ -62,6 +62,8 @@ pub fn discovery(origin: &Origin<'_>, suspicion: &Suspicion, failed: u64, runs: 
         ("tags", Value::from(prepared.build.tags.clone())),
         ("limit_ms", Value::from(job.limit.as_millis() as u64)),
     ];
+    let directory = prepared.go.directory().display().to_string();
+    discovery.replay_arguments = vec!["--module".to_owned(), directory];
     discovery.details = details.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     discovery
 }

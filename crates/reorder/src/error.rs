@@ -37,6 +37,18 @@ pub enum Error {
         /// What is missing.
         reason: String,
     },
+    /// It is not clear that the user wants the module of a finding to be compiled.
+    #[error(
+        "the finding {} can only be run again in its Go module, and strait compiles only a module that you choose; go to the folder of the module and add `--module .`, or name it with `--module FOLDER`; `--trust` takes the folder that the finding names",
+        folder.display()
+    )]
+    Untrusted {
+        /// The finding.
+        folder: PathBuf,
+    },
+    /// What the user named is no folder.
+    #[error("there is no folder {}; name the folder of the Go module with --module", .0.display())]
+    NoSuchFolder(PathBuf),
     /// The sources of a finding are not here.
     #[error(
         "the module of this finding is not here: {0} is in no package of this folder; go to the folder of the module and try again"

@@ -17,6 +17,7 @@ use crate::order::Order;
 use crate::plan::Plan;
 use crate::prepare::{Prepared, Request, prepare};
 use crate::selects::Selects;
+use crate::sources::{Permitted, is_import_path};
 
 /// Is this a finding of this crate's?
 pub fn is_go(finding: &Finding) -> bool {
@@ -49,11 +50,10 @@ pub struct Again {
 }
 
 impl Exhibit {
-    /// Reads a finding and compiles its tests. The sources are looked for where they were found, and
-    /// then in the current folder.
+    /// Reads a finding and compiles its tests, in a module that the user permits.
     pub fn open(
         folder: &Path,
-        here: &Path,
+        permitted: &Permitted<'_>,
         launcher: &Launcher,
         cache: &Cache,
         stop: &Arc<AtomicBool>,
@@ -67,13 +67,14 @@ impl Exhibit {
         };
         let detail = |name: &str| finding.details.get(name).cloned().unwrap_or_default();
         let text = |name: &str| detail(name).as_str().map(ToOwned::to_owned);
-        let package = text("package").ok_or_else(|| missing("package"))?;
+        let package = text("package").filter(|path| is_import_path(path));
+        let package = package.ok_or_else(|| missing("package with an import path"))?;
         let test = text("test").ok_or_else(|| missing("test"))?;
         let schedule = replay.schedule.ok_or_else(|| missing("schedule.json"))?;
         let plan = plan(&schedule).ok_or_else(|| missing("plan in schedule.json"))?;
         let virtual_time = detail("virtual_time").as_bool().unwrap_or_default();
         let recorded = text("directory").map(std::path::PathBuf::from);
-        let directory = recorded.filter(|path| path.is_dir()).unwrap_or_else(|| here.to_owned());
+        let directory = permitted.choose(folder, recorded.as_deref())?;
         let request = Request {
             directory,
             patterns: vec![package.clone()],
@@ -110,7 +111,9 @@ impl Exhibit {
         let file = self.prepared.shared_file(0);
         let deadline = Instant::now() + time;
         let mut again = Again::default();
-        let wishes = self.plan.wishes(self.binary.virtual_time, self.limit, true);
+        // A finding from elsewhere may ask for any limit.
+        let limit = self.limit.min(time);
+        let wishes = self.plan.wishes(self.binary.virtual_time, limit, true);
         while again.runs < tries && Instant::now() < deadline && !stop.load(Ordering::SeqCst) {
             let processors = self.plan.processors;
             let request =
@@ -135,6 +138,6 @@ fn plan(schedule: &Value) -> Option<Plan> {
         sited: schedule.get("sited").and_then(Value::as_bool).unwrap_or_default(),
         order: Order::from_json(schedule.get("order")?)?,
         patience: number("patience").and_then(|patience| u32::try_from(patience).ok())?,
-        processors: number("processors").and_then(|count| u32::try_from(count).ok()),
+        processors: number("processors").and_then(|count| u32::try_from(count.min(1024)).ok()),
     })
 }

@@ -57,8 +57,9 @@ impl Served {
         discovery.output = output.into_bytes();
         discovery.title = discovery.title.replace(&here, &there);
         discovery.explanation = discovery.explanation.replace(&here, &there);
-        let directory = Value::from(self.settings.directory.display().to_string());
-        discovery.details.insert("directory".to_owned(), directory);
+        let directory = self.settings.directory.display().to_string();
+        discovery.replay_arguments = vec!["--module".to_owned(), directory.clone()];
+        discovery.details.insert("directory".to_owned(), Value::from(directory));
         discovery
     }
 }

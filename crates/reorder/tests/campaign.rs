@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use strait_findings::{Finding, Store};
 use strait_reorder::{
-    Bounds, Campaign, Counters, Ended, Exhibit, Prepared, Request, Switches, prepare,
+    Bounds, Campaign, Counters, Ended, Exhibit, Permitted, Prepared, Request, Switches, prepare,
 };
 use strait_toolchain::{Cache, Launcher};
 
@@ -113,7 +113,8 @@ fn the_bugs_of_the_examples_are_found_and_replayed() {
     }
     let directory = outcome.folder.join("findings").join(&lookup.id);
     let stop = Arc::new(AtomicBool::new(false));
-    let exhibit = Exhibit::open(&directory, &examples, &launcher(), &cache(), &stop, &mut |_| {})
+    let permitted = Permitted { module: None, here: &examples, trust: false };
+    let exhibit = Exhibit::open(&directory, &permitted, &launcher(), &cache(), &stop, &mut |_| {})
         .expect("it is a finding");
     let again = exhibit.run(5, Duration::from_secs(60), &stop).expect("it runs");
     assert!(again.failed > 0, "{again:?}");

@@ -10,6 +10,7 @@ use crate::child::{Finished, Spec, run};
 use crate::error::Error;
 use crate::launch::Launcher;
 use crate::process::End;
+use crate::scratch::Scratch;
 
 /// A cargo that answered.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub struct Cargo {
     program: PathBuf,
     version: String,
     cancel: Option<Arc<AtomicBool>>,
+    /// For the temporary files of cargo and the compiler.
+    scratch: Arc<Scratch>,
 }
 
 /// What cargo's refusal means, read from its words: there is no other way to ask.
@@ -51,6 +54,7 @@ impl Cargo {
             launcher,
             &Spec::new(&program).arguments(["--version"]).wall(Duration::from_secs(60)),
         )?;
+        let no_folder = |source| Error::NoTemporaryFolder { source };
         let not_cargo = |problem: String| Error::NotCargo { program: program.clone(), problem };
         if !finished.end.is_success() {
             return Err(not_cargo(format!(
@@ -66,6 +70,7 @@ impl Cargo {
                 program,
                 version: version.to_owned(),
                 cancel: None,
+                scratch: Arc::new(Scratch::new("cargo").map_err(no_folder)?),
             }),
             None => Err(not_cargo(format!("says {said:?}"))),
         }
@@ -97,6 +102,7 @@ impl Cargo {
         let mut spec = Spec::new(&self.program)
             .arguments(arguments)
             .directory(directory)
+            .temporary(self.scratch.path())
             .keep(1 << 20)
             .variable("CARGO_TERM_COLOR", "never")
             .variable("CARGO_TERM_PROGRESS_WHEN", "never");

@@ -89,6 +89,13 @@ impl Spec {
         self
     }
 
+    /// Where it puts its temporary files, whatever the user's environment says: TMPDIR, and GOTMPDIR
+    /// for `go`. What it leaves there when it is killed goes with the folder.
+    pub fn temporary(self, folder: impl Into<OsString>) -> Self {
+        let folder = folder.into();
+        self.variable("TMPDIR", folder.clone()).variable("GOTMPDIR", folder)
+    }
+
     /// What it reads from stdin.
     pub fn input(mut self, input: impl Into<Vec<u8>>) -> Self {
         self.input = input.into();

@@ -42,6 +42,12 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
+    /// A temporary folder cannot be made.
+    #[error("cannot make a temporary folder: {source}; is there room, and is TMPDIR right?")]
+    NoTemporaryFolder {
+        /// What the system says.
+        source: io::Error,
+    },
     /// A limit cannot be set.
     #[error(
         "cannot limit {what} to {limit}: {source}; a lower limit may be set already (see `ulimit -a`)"

@@ -58,6 +58,7 @@ pub fn entry(arguments: impl IntoIterator<Item = OsString>) -> Entry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launcher {
     program: PathBuf,
+    directory: Option<PathBuf>,
 }
 
 impl Launcher {
@@ -66,15 +67,27 @@ impl Launcher {
     pub fn this_program() -> Result<Self, Error> {
         let own = Path::new("/proc/self/exe");
         if own.exists() {
-            return Ok(Launcher { program: own.to_owned() });
+            return Ok(Launcher { program: own.to_owned(), directory: None });
         }
         let program = std::env::current_exe().map_err(|source| Error::NoOwnPath { source })?;
-        Ok(Launcher { program })
+        Ok(Launcher { program, directory: None })
     }
 
     /// Another binary whose `main` calls [`entry`] first. For tests, whose own `main` does not.
     pub fn of(program: impl Into<PathBuf>) -> Self {
-        Launcher { program: program.into() }
+        Launcher { program: program.into(), directory: None }
+    }
+
+    /// Programs start in this folder unless they are given another one. Tools such as rustup and go
+    /// read files in the folder where they start, and those files can name other programs: who
+    /// starts tools for a finding from elsewhere chooses a folder that other users cannot write to.
+    pub fn in_directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = Some(directory.into());
+        self
+    }
+
+    pub(crate) fn directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
     }
 
     /// The path to start.

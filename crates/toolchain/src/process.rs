@@ -389,7 +389,8 @@ fn spawn(
 ) -> Result<(Child, UnixStream), Error> {
     let (ours, theirs) =
         UnixStream::pair().map_err(|source| Error::Refused { what: "a socket", source })?;
-    if let Some(directory) = start.directory.filter(|directory| !directory.is_dir()) {
+    let directory = start.directory.or(launcher.directory());
+    if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
         return Err(Error::NoDirectory {
             program: start.program.to_owned(),
             directory: directory.to_owned(),
@@ -405,7 +406,7 @@ fn spawn(
         };
     }
     command.env(PARENT_VARIABLE, std::process::id().to_string()).process_group(0);
-    if let Some(directory) = start.directory {
+    if let Some(directory) = directory {
         command.current_dir(directory);
     }
     let cannot = |source: io::Error| Error::CannotStart {

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use strait_findings::{FINDINGS, Store};
 use strait_toolchain::{Entry, Launcher, entry};
 use strait_typefuzz::{
-    Campaign, Counters, Error, Exhibit, Fuzzer, GENERATOR_VERSION, Mode, Recipe, Reducer, find,
-    keep,
+    Campaign, Counters, Error, Exhibit, Fuzzer, GENERATOR_VERSION, Mode, Permitted, Recipe,
+    Reducer, find, keep,
 };
 
 fn main() -> ExitCode {
@@ -85,7 +85,9 @@ fn hunt(arguments: &[String]) -> Result<(), Error> {
     if rest.iter().any(|word| word == "reduce") {
         for id in found {
             let place = std::path::Path::new(folder).join(FINDINGS).join(id);
-            let exhibit = Exhibit::open(&place, &launcher, &stop)?;
+            // They were found a moment ago, with oracles from the command line.
+            let permitted = Permitted { named: Vec::new(), trust: true };
+            let exhibit = Exhibit::open(&place, &permitted, &launcher, &stop)?;
             let reducer =
                 Reducer { time: Duration::from_secs(90), stop: &|| false, tell: &|_, _| {} };
             if let Some(reduced) = reducer.reduce(&exhibit)? {

@@ -5,7 +5,7 @@ use serde_json::json;
 use strait_findings::{Discovery, Kind};
 
 use crate::judge::{Fault, RULES, Verdicts};
-use crate::oracle::{Oracle, Verdict};
+use crate::oracle::{ORACLES, Oracle, Verdict};
 use crate::recipe::{Case, GENERATOR_VERSION, Mode, System};
 
 /// What `finding.json` says about a finding of this part, under `types`.
@@ -62,12 +62,22 @@ pub fn discovery(
         violations: case.violations.iter().map(|violation| violation.label.clone()).collect(),
         second: fault.second,
     };
+    let unknown = [&details.oracle_a, &details.oracle_b]
+        .into_iter()
+        .filter(|name| *name != RULES && !ORACLES.contains(&name.as_str()));
+    let mut replay_arguments: Vec<String> = Vec::new();
+    for name in unknown {
+        if !replay_arguments.contains(name) {
+            replay_arguments.extend(["--oracle".to_owned(), name.clone()]);
+        }
+    }
     let shape = shape(fault, &details);
     let mut discovery =
         Discovery::new(fault.kind.clone(), target_name(blamed), version, seed, case.index)
             .title(title(fault, &details))
             .fingerprint(shape);
     discovery.generator_version = GENERATOR_VERSION;
+    discovery.replay_arguments = replay_arguments;
     discovery.explanation = explanation(fault, &details, verdicts);
     discovery.output = fault.why.rendered.clone().into_bytes();
     discovery.sources = vec![

@@ -44,6 +44,28 @@ pub enum Error {
         /// Why.
         why: String,
     },
+    /// A finding or a campaign names a compiler that the user has not named.
+    #[error(
+        "{} asks for the compiler `{compiler}`, and strait does not run programs that a finding or a campaign names; if you know this compiler, name it with `--oracle PATH`, or name another one in its place; `--trust` runs everything that is named there",
+        folder.display()
+    )]
+    Untrusted {
+        /// The finding, or the folder of the campaign.
+        folder: PathBuf,
+        /// What it names.
+        compiler: String,
+    },
+    /// It is not clear which oracle a compiler stands in for.
+    #[error(
+        "the finding is judged by {asked}; say which of them each compiler stands in for, as in `--oracle NAME=PATH`"
+    )]
+    WhichOracle {
+        /// The oracles of the finding.
+        asked: String,
+    },
+    /// A temporary folder cannot be made.
+    #[error("cannot make a temporary folder: {0}; is there room, and is TMPDIR right?")]
+    TemporaryFolder(io::Error),
     /// A file cannot be read or written.
     #[error("cannot use {path}: {source}")]
     File {

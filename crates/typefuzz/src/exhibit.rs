@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use strait_findings::{Finding, Kind, read};
+use strait_findings::{Finding, Kind, read, read_text};
 use strait_toolchain::Launcher;
 
 use crate::discover::{Details, PROGRAM, REWRITTEN, TERM};
 use crate::error::Error;
 use crate::judge::{Fault, RULES, Verdicts, judge};
 use crate::known::Known;
-use crate::oracle::{Oracle, find, judge_all};
+use crate::oracle::{Oracle, WALL, find_called, judge_all};
+use crate::permitted::{Chosen, Permitted};
 
 /// The file with the reduced program.
 pub const REDUCED: &str = "reduced.rs";
@@ -43,9 +44,10 @@ pub fn is_exhibit(folder: &Path) -> bool {
 }
 
 impl Exhibit {
-    /// Reads a finding and finds its oracles.
+    /// Reads a finding and finds its oracles, or those that stand in for them.
     pub fn open(
         folder: &Path,
+        permitted: &Permitted,
         launcher: &Launcher,
         stop: &Arc<AtomicBool>,
     ) -> Result<Exhibit, Error> {
@@ -55,24 +57,26 @@ impl Exhibit {
         let details = finding.details.get("types").cloned().unwrap_or_default();
         let details: Details = serde_json::from_value(details)
             .map_err(|_| refuse("finding.json does not say how the program was judged"))?;
-        let text = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
+        let text = |name: &str| read_text(folder, name);
         let source = |name: &str| text(&format!("source/{name}"));
-        let reduced = text(REDUCED);
+        let reduced = text(REDUCED)?;
         let rewritten = match reduced {
-            Some(_) => text(REDUCED_REWRITTEN),
-            None => source(REWRITTEN),
+            Some(_) => text(REDUCED_REWRITTEN)?,
+            None => source(REWRITTEN)?,
         };
-        let program = reduced
-            .or_else(|| source(PROGRAM))
-            .ok_or_else(|| refuse("source/program.rs is missing"))?;
+        let program = match reduced {
+            Some(reduced) => reduced,
+            None => source(PROGRAM)?.ok_or_else(|| refuse("source/program.rs is missing"))?,
+        };
         let mut names = vec![details.oracle_a.as_str(), details.oracle_b.as_str()];
         names.retain(|name| *name != RULES);
         names.dedup();
-        let oracles =
-            names.into_iter().map(|name| find(name, launcher, stop)).collect::<Result<_, _>>()?;
+        let chosen = permitted.choose(folder, &names)?;
+        let find = |one: Chosen| find_called(&one.name, &one.oracle, launcher, stop, WALL);
+        let oracles = chosen.into_iter().map(find).collect::<Result<_, _>>()?;
         Ok(Exhibit {
             folder: folder.to_owned(),
-            term: source(TERM),
+            term: source(TERM)?,
             program: inner(&program),
             rewritten: rewritten.as_deref().map(inner),
             finding,

@@ -10,6 +10,7 @@ mod job;
 mod judge;
 mod known;
 mod oracle;
+mod permitted;
 mod recipe;
 mod reduce;
 mod rules;
@@ -28,6 +29,7 @@ pub use known::{Class, Known};
 pub use oracle::{
     ORACLES, Oracle, Rejection, RunResult, Verdict, WALL, find, find_within, judge_all,
 };
+pub use permitted::{Chosen, Permitted};
 pub use recipe::{BATCH, Case, Fuzzer, GENERATOR_VERSION, Mode, Other, Recipe, System};
 pub use reduce::{Reduced, Reducer, keep};
 pub use rules::{FEATURES, SYSTEM_F, file, rust};

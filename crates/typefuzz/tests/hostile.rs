@@ -9,8 +9,8 @@ use strait_findings::{Discovery, Kind, Recorded, Store};
 use strait_queue::Shard;
 use strait_toolchain::Launcher;
 use strait_typefuzz::{
-    Campaign, Counters, Exhibit, Fuzzer, Mode, Oracle, Recipe, Reducer, Verdict, find_within,
-    judge_all,
+    Campaign, Counters, Error, Exhibit, Fuzzer, Mode, Oracle, Permitted, Recipe, Reducer, Verdict,
+    find_within, judge_all,
 };
 
 const SUBJECT: &str = env!("CARGO_BIN_EXE_strait-typefuzz-subject");
@@ -112,7 +112,11 @@ fn a_campaign_goes_on_and_what_it_saw_is_replayed_and_reduced() {
     assert_eq!(store.totals(id).expect("totals")[0].programs, 40);
 
     let directory = store.directory(&findings[0].id);
-    let exhibit = Exhibit::open(&directory, &launcher, &stop).expect("a finding of ours");
+    let refused = Exhibit::open(&directory, &Permitted::default(), &launcher, &stop).err();
+    assert!(matches!(refused, Some(Error::Untrusted { .. })), "{refused:?}");
+    let permitted = Permitted { named: vec![name], trust: false };
+    let exhibit =
+        Exhibit::open(&directory, &permitted, &launcher, &stop).expect("a finding of ours");
     assert!(exhibit.rerun().expect("it is judged again").is_some());
     let reducer = Reducer { time: Duration::from_secs(60), stop: &|| false, tell: &|_, _| {} };
     let reduced = reducer.reduce(&exhibit).expect("it is reduced").expect("it still shows");

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
-use strait_findings::{Discovery, Finding, Harvest, Recorded, Recovery, Resumed, Store, report};
+use strait_findings::{Discovery, Finding, Harvest, Recorded, Recovery, Resumed, Store};
 use strait_fuzz::{
     Begun, Bounds, Campaign, Counters, Lane, Lanes, Request, begin, check_targets, job,
 };
@@ -23,8 +23,6 @@ use crate::ui::{Paint, Status, Ui, grouped};
 
 /// The time of a campaign that says nothing about its end.
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
-/// The report's name in the campaign's folder.
-pub const REPORT: &str = "report.html";
 /// Seeds that we choose are short enough to be typed.
 const SEEDS: u128 = 1_000_000_000;
 
@@ -115,7 +113,7 @@ impl FuzzArgs {
             seconds,
         };
         store.close()?;
-        let page = ended.is_ok().then(|| write_report(&self.out)).transpose()?;
+        let page = ended.is_ok().then(|| write_report(ui, &self.out)).transpose()?;
         if ui.json && ended.is_ok() {
             ui.document(&summary.document())?;
         } else if !ui.json {
@@ -259,12 +257,13 @@ impl Told {
     }
 }
 
-/// Writes the page about a folder's campaigns and returns its path.
-pub fn write_report(folder: &Path) -> anyhow::Result<PathBuf> {
-    let page = report(folder)?;
-    let path = folder.join(REPORT);
-    std::fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(path)
+/// Writes the page about a folder's campaigns, says what is missing on it, and returns its path.
+pub fn write_report(ui: &Ui, folder: &Path) -> anyhow::Result<PathBuf> {
+    let written = strait_findings::write_report(folder)?;
+    for problem in &written.missing {
+        ui.note(format!("not in the report: {problem}"));
+    }
+    Ok(written.path)
 }
 
 /// What the folder holds besides, in words.
@@ -288,11 +287,20 @@ pub fn how_often(finding: &Finding, harvest: &Harvest) -> String {
 }
 
 /// What an earlier run had left in disorder.
-fn tell_recovery(ui: &Ui, recovery: &Recovery) {
-    let Recovery { damaged_index, adopted, forgotten, cleaned: _, unreadable } = recovery;
-    if let Some(path) = damaged_index {
-        let path = path.display();
-        ui.note(format!("the index was damaged and is now {path}; the findings are kept, what had been executed is not known any more"));
+pub fn tell_recovery(ui: &Ui, recovery: &Recovery) {
+    let Recovery { damaged_index, journal, adopted, forgotten, cleaned: _, unreadable } = recovery;
+    let moved = damaged_index.as_ref().map(|path| format!(" and was moved to {}", path.display()));
+    match (moved, journal) {
+        (Some(moved), true) => ui.note(format!(
+            "the index was damaged{moved}; all findings are kept, and the journal says what was executed"
+        )),
+        (Some(moved), false) => ui.note(format!(
+            "the index was damaged{moved}; all findings are kept, and finished programs will run again"
+        )),
+        (None, true) => {
+            ui.note("the index was missing; the journal says what was executed");
+        }
+        (None, false) => {}
     }
     if !adopted.is_empty() {
         ui.note(format!("{} findings were taken back into the index", adopted.len()));

@@ -16,7 +16,7 @@ use strait_reorder::{
 };
 use strait_toolchain::{Cache, Launcher};
 
-use crate::commands::fuzz::{cores, some_seed, write_report};
+use crate::commands::fuzz::{cores, some_seed, tell_recovery, write_report};
 use crate::commands::go_sarif;
 use crate::commands::go_summary::{Summary, show_facts};
 use crate::duration;
@@ -122,6 +122,7 @@ impl GoFuzzArgs {
             |link| Ok::<_, Error>(Sent { link, module: Packed::of(&prepared.go, &self.out)? });
         let sent = link.map(pack).transpose()?;
         let mut store = Store::open(&self.out)?;
+        tell_recovery(ui, store.recovery());
         let bounds = self.bounds(self.seed.unwrap_or_else(some_seed));
         let seed = bounds.seed;
         let settings = self.settings(&bounds, shard, sent.as_ref());
@@ -146,7 +147,7 @@ impl GoFuzzArgs {
             go: prepared.go.version(),
         };
         store.close()?;
-        write_report(&self.out)?;
+        write_report(ui, &self.out)?;
         if let Some(path) = &self.sarif {
             let document = go_sarif::document(&summary.harvest.found, &self.out);
             let text = serde_json::to_string_pretty(&document)?;

@@ -27,7 +27,7 @@ pub struct MergeArgs {
 impl MergeArgs {
     pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
         // What is wrong with the command line is said before a folder is made for it.
-        if let Some(none) = self.folders.iter().find(|folder| !folder.join(INDEX).is_file()) {
+        if let Some(none) = self.folders.iter().find(|folder| !folder.join(INDEX).exists()) {
             return Err(Error::NoCampaign { path: none.clone() }.into());
         }
         let mut store = Store::open(&self.out)?;
@@ -39,7 +39,7 @@ impl MergeArgs {
         }
         let findings = store.findings().count();
         store.close()?;
-        let page = write_report(&self.out)?;
+        let page = write_report(ui, &self.out)?;
         if ui.json {
             let (new, report) = (fresh, page);
             ui.document(&json!({ "campaigns": campaigns, "new": new, "findings": findings, "report": report }))?;

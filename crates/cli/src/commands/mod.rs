@@ -23,6 +23,7 @@ pub mod reduce;
 pub mod replay;
 pub mod report;
 pub mod targets;
+mod trust;
 pub mod types;
 mod types_replay;
 mod types_summary;

@@ -11,8 +11,8 @@ use serde_json::json;
 use strait_calculus::print;
 use strait_findings::REDUCED;
 use strait_fuzz::{Exhibit, Lanes, Reducer, keep};
-use strait_toolchain::Launcher;
 
+use crate::commands::trust::TrustArgs;
 use crate::commands::types_replay;
 use crate::duration;
 use crate::interrupt;
@@ -23,6 +23,7 @@ use crate::ui::{Status, Ui, grouped};
 #[command(after_help = "\
 What is left out never makes the program wait for ever (that is proved), and the fault still shows \
 (that is tried). The result is put into the directory as reduced.strait; `strait replay` uses it.
+Like `strait replay`, it runs no program that a finding names unless you name it too.
 Exit codes: 0 done, 2 it could not be done or the fault does not show any more.")]
 pub struct ReduceArgs {
     /// The finding's directory
@@ -31,17 +32,20 @@ pub struct ReduceArgs {
     /// How long to try
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration::parse)]
     time: Duration,
+    #[command(flatten)]
+    trust: TrustArgs,
 }
 
 impl ReduceArgs {
     pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
         let stop = interrupt::flag_for(ui)?;
-        let launcher = Launcher::this_program()?;
+        let launcher = self.trust.launcher()?;
+        let finding = strait_findings::read(&self.folder)?;
         if strait_typefuzz::is_exhibit(&self.folder) {
-            return types_replay::reduce(ui, &self.folder, self.time, &launcher, &stop);
+            let permitted = self.trust.compilers();
+            return types_replay::reduce(ui, &self.folder, self.time, &permitted, &launcher, &stop);
         }
-        if strait_findings::read(&self.folder).is_ok_and(|finding| strait_reorder::is_go(&finding))
-        {
+        if strait_reorder::is_go(&finding) {
             bail!(
                 "a finding in Go tests cannot be made smaller: {} holds one test and the order of its selects already; `strait replay` runs it again",
                 self.folder.display()

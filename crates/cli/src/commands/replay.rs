@@ -11,6 +11,7 @@ use serde_json::json;
 use strait_fuzz::{Exhibit, Lanes};
 use strait_toolchain::{Cache, Launcher};
 
+use crate::commands::trust::{ModuleArgs, TrustArgs};
 use crate::commands::types_replay;
 use crate::duration;
 use crate::interrupt;
@@ -20,6 +21,8 @@ use crate::ui::{Paint, Status, Ui, grouped};
 #[derive(Args)]
 #[command(after_help = "\
 The program is run alone, more and more often, until the fault shows or time is up.
+A finding may come from another person: strait runs no program and compiles no folder that a finding \
+names unless you name it too, with --oracle or --module, or pass --trust. docs/security.md says more.
 Exit codes: 0 it did not show, 1 it showed again, 2 it could not be run.")]
 pub struct ReplayArgs {
     /// The finding's directory
@@ -31,18 +34,23 @@ pub struct ReplayArgs {
     /// How often a Go test is run
     #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u64).range(1..))]
     tries: u64,
+    #[command(flatten)]
+    trust: TrustArgs,
+    #[command(flatten)]
+    module: ModuleArgs,
 }
 
 impl ReplayArgs {
     pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
         let stop = interrupt::flag_for(ui)?;
-        let launcher = Launcher::this_program()?;
-        if strait_findings::read(&self.folder).is_ok_and(|finding| strait_reorder::is_go(&finding))
-        {
+        let launcher = self.trust.launcher()?;
+        let finding = strait_findings::read(&self.folder)?;
+        if strait_reorder::is_go(&finding) {
             return self.run_go(ui, &stop, &launcher);
         }
         if strait_typefuzz::is_exhibit(&self.folder) {
-            return types_replay::replay(ui, &self.folder, &launcher, &stop);
+            let permitted = self.trust.compilers();
+            return types_replay::replay(ui, &self.folder, &permitted, &launcher, &stop);
         }
         let mut lanes = Lanes::new(&launcher, Arc::clone(&stop));
         let exhibit = Exhibit::open(&self.folder, &mut lanes, &mut |text| ui.note(text))?;
@@ -78,10 +86,17 @@ impl ReplayArgs {
         launcher: &Launcher,
     ) -> anyhow::Result<Status> {
         let here = std::env::current_dir().context("cannot find the current folder")?;
+        let permitted = self.trust.modules(&self.module, &here);
         let cache = Cache::find()?;
         let mut tell = |package: String| ui.note(format!("compiling the tests of {package}"));
-        let exhibit =
-            strait_reorder::Exhibit::open(&self.folder, &here, launcher, &cache, stop, &mut tell)?;
+        let exhibit = strait_reorder::Exhibit::open(
+            &self.folder,
+            &permitted,
+            launcher,
+            &cache,
+            stop,
+            &mut tell,
+        )?;
         let finding = &exhibit.finding;
         ui.note(format!("{} {}", finding.kind, finding.title));
         let again = exhibit.run(self.tries, self.time, stop)?;

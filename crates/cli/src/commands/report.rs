@@ -18,7 +18,7 @@ pub struct ReportArgs {
 
 impl ReportArgs {
     pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
-        let path = write_report(&self.folder)?;
+        let path = write_report(ui, &self.folder)?;
         if ui.json {
             ui.document(&json!({ "file": path }))?;
         } else {

@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use strait_findings::{Discovery, Finding, Recorded, Resumed, Store};
+use strait_findings::{Discovery, Finding, Recorded, Resumed, Store, shell_word};
 use strait_queue::{CannotBegin, Outsourced, Shard};
 use strait_toolchain::Launcher;
 use strait_typefuzz::{
-    Begun, Campaign, Counters, FEATURES, Fuzzer, Known, Mode, Oracle, Recipe, Request, WALL, begin,
-    find_within, job,
+    Begun, Campaign, Counters, FEATURES, Fuzzer, Known, Mode, ORACLES, Oracle, Permitted, RULES,
+    Recipe, Request, WALL, begin, find_within, job,
 };
 
-use crate::commands::fuzz::{cores, some_seed, write_report};
+use crate::commands::fuzz::{cores, some_seed, tell_recovery, write_report};
 use crate::commands::types_summary::Summary;
 use crate::commands::types_system::SystemRun;
 use crate::duration;
@@ -95,6 +95,10 @@ pub struct TypesArgs {
     /// Go on with the campaign in that folder
     #[arg(long, conflicts_with = "system")]
     resume: bool,
+    /// With --resume: run the compilers that the campaign in the folder names by their paths, without
+    /// naming them again with --oracle
+    #[arg(long, requires = "resume")]
+    trust: bool,
     /// How long a compiler may take for a hundred programs; if it takes longer, it hangs [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with = "system")]
     timeout: Option<Duration>,
@@ -178,10 +182,17 @@ impl TypesArgs {
         };
         let link = self.queue.open()?;
         let mut store = Store::open(&self.out)?;
+        tell_recovery(ui, store.recovery());
         let begun = begin(&mut store, &self.out, &request, some_seed())?;
         let oracles = match found {
             Some(oracles) => oracles,
-            None => self.find(&begun.oracles, &launcher, stop)?,
+            None => {
+                // The folder may come from another person.
+                let permitted = Permitted { named: self.oracle.clone(), trust: self.trust };
+                let asked: Vec<&str> = begun.oracles.iter().map(String::as_str).collect();
+                permitted.choose(&self.out, &asked)?;
+                self.find(&begun.oracles, &launcher, stop)?
+            }
         };
         let recipe = Recipe::new(begun.seed, begun.mode, Fuzzer::named(&begun.fuzzer)?);
         let Begun { id, seed, count, time, shard, .. } = begun;
@@ -239,7 +250,7 @@ impl TypesArgs {
             known: &known,
         };
         store.close()?;
-        let page = ended.is_ok().then(|| write_report(&self.out)).transpose()?;
+        let page = ended.is_ok().then(|| write_report(ui, &self.out)).transpose()?;
         if ui.json && ended.is_ok() {
             ui.document(&summary.document())?;
         } else if !ui.json {
@@ -247,9 +258,10 @@ impl TypesArgs {
         }
         ended?;
         if stop.load(Ordering::SeqCst) {
-            let folder = self.out.display();
+            let folder = shell_word(&self.out.display().to_string());
+            let named = named(asked.iter().copied());
             ui.note(format!(
-                "stopped before the end; `strait types --resume --out {folder}` goes on"
+                "stopped before the end; `strait types --resume --out {folder}{named}` goes on"
             ));
         }
         Ok(if summary.harvest.found.is_empty() { Status::Clean } else { Status::Found })
@@ -265,6 +277,12 @@ impl TypesArgs {
         let found = names.iter().map(|name| find_within(name, launcher, stop, wall));
         Ok(found.collect::<Result<_, _>>()?)
     }
+}
+
+/// The arguments that name these oracles, as far as they have to be named.
+pub fn named<'a>(oracles: impl Iterator<Item = &'a str>) -> String {
+    let unknown = oracles.filter(|name| *name != RULES && !ORACLES.contains(name));
+    unknown.map(|name| format!(" --oracle {}", shell_word(name))).collect()
 }
 
 /// A folder may hold what other commands have found.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::bail;
 use serde_json::json;
 use strait_toolchain::Launcher;
-use strait_typefuzz::{Exhibit, REDUCED, Reducer, keep};
+use strait_typefuzz::{Exhibit, Permitted, REDUCED, Reducer, keep};
 
 use crate::ui::{Paint, Status, Ui};
 
@@ -16,11 +16,13 @@ use crate::ui::{Paint, Status, Ui};
 pub fn replay(
     ui: &Ui,
     folder: &Path,
+    permitted: &Permitted,
     launcher: &Launcher,
     stop: &Arc<AtomicBool>,
 ) -> anyhow::Result<Status> {
-    let exhibit = Exhibit::open(folder, launcher, stop)?;
+    let exhibit = Exhibit::open(folder, permitted, launcher, stop)?;
     ui.note(format!("{}: {}", exhibit.kind(), exhibit.finding.title));
+    tell_oracles(ui, &exhibit);
     let fault = exhibit.rerun()?;
     let again = fault.is_some();
     if ui.json {
@@ -42,15 +44,28 @@ pub fn replay(
     Ok(if again { Status::Found } else { Status::Clean })
 }
 
+/// Says which compilers judge, unless it is the version that the fault was found with.
+fn tell_oracles(ui: &Ui, exhibit: &Exhibit) {
+    if exhibit.oracles.iter().any(|oracle| oracle.version() == exhibit.finding.version) {
+        return;
+    }
+    let oracles = exhibit.oracles.iter();
+    let told: Vec<String> =
+        oracles.map(|oracle| format!("{} {}", oracle.name(), oracle.version())).collect();
+    let version = &exhibit.finding.version;
+    ui.note(format!("judged by {}; found with {version}", told.join(", ")));
+}
+
 /// Makes the programs small.
 pub fn reduce(
     ui: &Ui,
     folder: &Path,
     time: Duration,
+    permitted: &Permitted,
     launcher: &Launcher,
     stop: &Arc<AtomicBool>,
 ) -> anyhow::Result<Status> {
-    let exhibit = Exhibit::open(folder, launcher, stop)?;
+    let exhibit = Exhibit::open(folder, permitted, launcher, stop)?;
     let reducer = Reducer {
         time,
         stop: &|| stop.load(Ordering::Relaxed),

@@ -6,10 +6,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use strait_findings::{FINDINGS, Harvest};
+use strait_findings::{FINDINGS, Harvest, shell_word};
 use strait_typefuzz::{Counters, Known, Mode, Oracle};
 
 use crate::commands::fuzz::{how_often, tell_earlier};
+use crate::commands::types::named;
 use crate::progress::duration;
 use crate::ui::{Paint, Ui, grouped};
 
@@ -39,7 +40,7 @@ impl Summary<'_> {
             .found
             .iter()
             .map(|finding| {
-                let types = &finding.details["types"];
+                let types = finding.details.get("types").unwrap_or(&Value::Null);
                 json!({
                     "id": finding.id,
                     "kind": finding.kind,
@@ -120,7 +121,10 @@ impl Summary<'_> {
             let kind = ui.paint(Paint::Red, format!("{:<13}", finding.kind.as_str()));
             ui.line(format!("  {kind} {} ({often})", finding.title))?;
             let place = self.folder.join(FINDINGS).join(&finding.id);
-            ui.line(format!("  {:13} strait replay {}", "", place.display()))?;
+            let types = finding.details.get("types").unwrap_or(&Value::Null);
+            let oracles = ["oracle_a", "oracle_b"].iter().filter_map(|key| types[*key].as_str());
+            let (place, named) = (shell_word(&place.display().to_string()), named(oracles));
+            ui.line(format!("  {:13} strait replay {place}{named}", ""))?;
         }
         if found.len() > SHOWN {
             ui.line(format!("  and {} more, in the report", found.len() - SHOWN))?;

@@ -41,7 +41,7 @@ impl Go {
             Some(version) => release_name(version),
         };
         go.settings.push(("GOTOOLCHAIN".to_owned(), name.clone()));
-        let finished = go.run(workshop, Path::new("."), &["version"])?;
+        let finished = go.run(workshop, Path::new("/"), &["version"])?;
         let said = finished.stdout.text();
         let found = said.split_ascii_whitespace().nth(2).and_then(|word| word.strip_prefix("go"));
         let is_wanted = wanted.is_none() || found == name.strip_prefix("go");

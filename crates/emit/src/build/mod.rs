@@ -253,7 +253,7 @@ impl Toolchain {
             return Err(Missing::NoSuchWay { what: self.platform.name(), way, next });
         };
         let files = batch(language, self.era(), programs)?;
-        let folder = self.workshop.scratch(&self.workshop.place("batch"))?;
+        let folder = self.workshop.scratch()?;
         match &self.tools {
             Tools::Go(go) => go.compile(&self.workshop, &files, folder),
             Tools::Jvm(jvm) => jvm.compile(&self.workshop, &files, folder),

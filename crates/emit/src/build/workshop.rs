@@ -1,13 +1,12 @@
 //! What every build needs: somebody to start programs, and a place to keep what was made.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use strait_toolchain::{Cache, Finished, Launcher, Lock, Spec, run};
+use strait_toolchain::{Cache, Finished, Launcher, Lock, Scratch, Spec, run};
 
 use super::missing::Missing;
 
@@ -25,12 +24,15 @@ pub struct Workshop {
     cancel: Option<Arc<AtomicBool>>,
     flix_jar: Option<PathBuf>,
     count: Arc<AtomicU64>,
+    /// Made when it is first needed. In the cache, so that what is ready can be renamed to its place.
+    scratch: Arc<Mutex<Option<Arc<Scratch>>>>,
 }
 
 impl Workshop {
     /// A workshop that starts programs by this launcher and keeps things in this cache.
     pub fn new(launcher: Launcher, cache: Cache) -> Self {
-        Workshop { launcher, cache, cancel: None, flix_jar: None, count: Arc::default() }
+        let (count, scratch) = (Arc::default(), Arc::default());
+        Workshop { launcher, cache, cancel: None, flix_jar: None, count, scratch }
     }
 
     /// A flag that ends whatever tool runs when it is set.
@@ -60,7 +62,9 @@ impl Workshop {
             Some(flag) => spec.cancel(flag.clone()),
             None => spec,
         };
-        run(&self.launcher, &spec.wall(PATIENCE).keep(KEEP))
+        let scratch = self.temporary_folder()?;
+        let temporary = scratch.temporary().map_err(unwritable(self.cache.root()))?;
+        run(&self.launcher, &spec.temporary(temporary).wall(PATIENCE).keep(KEEP))
     }
 
     /// Waits until nobody else uses a tool that is not made for two users at once.
@@ -73,23 +77,24 @@ impl Workshop {
         self.cache.root().join("languages").join(name)
     }
 
-    /// A new folder next to `place` that nobody else writes to: not another process, nor another
-    /// workshop in this one.
-    pub(crate) fn scratch(&self, place: &Path) -> Result<PathBuf, Missing> {
-        if let Some(parent) = place.parent() {
-            fs::create_dir_all(parent).map_err(failed("make", parent))?;
+    /// Goes with the last clone of this workshop.
+    fn temporary_folder(&self) -> Result<Arc<Scratch>, strait_toolchain::Error> {
+        let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(scratch) = &*scratch {
+            return Ok(Arc::clone(scratch));
         }
-        loop {
-            let number = self.count.fetch_add(1, Ordering::Relaxed);
-            let mut name = place.file_name().unwrap_or_default().to_os_string();
-            name.push(format!(".{}-{number}.incomplete", std::process::id()));
-            let folder = place.with_file_name(name);
-            match fs::create_dir(&folder) {
-                Ok(()) => return Ok(folder),
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed("make", &folder)(error)),
-            }
-        }
+        let place = self.cache.folder("languages")?;
+        let made = Scratch::within(&place, "build").map_err(unwritable(&place))?;
+        Ok(Arc::clone(scratch.insert(Arc::new(made))))
+    }
+
+    /// A new folder that no one else writes to: no other process, nor another workshop in this
+    /// one.
+    pub(crate) fn scratch(&self) -> Result<PathBuf, Missing> {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let folder = self.temporary_folder()?.path().join(format!("{number}"));
+        fs::create_dir(&folder).map_err(failed("make", &folder))?;
+        Ok(folder)
     }
 
     /// Makes a folder by `make`, unless it is there. It appears under its name only when it is
@@ -103,15 +108,20 @@ impl Workshop {
         if place.is_dir() {
             return Ok(place);
         }
-        let scratch = self.scratch(&place)?;
+        let scratch = self.scratch()?;
         let made = make(&scratch);
         if made.is_ok() && fs::rename(&scratch, &place).is_ok() {
             return Ok(place);
         }
-        // What is half made is kept only where the message speaks of it.
-        if !matches!(made, Err(Missing::DoesNotBuild { .. })) {
-            let _ = fs::remove_dir_all(&scratch);
+        // What does not build is kept, since the message speaks of it.
+        if let Err(Missing::DoesNotBuild { what, said, .. }) = made {
+            let directory = self.place(&format!("{name}.failed"));
+            let _ = fs::remove_dir_all(&directory);
+            let moved = fs::rename(&scratch, &directory);
+            let directory = moved.map_or(scratch, |()| directory);
+            return Err(Missing::DoesNotBuild { what, directory, said });
         }
+        let _ = fs::remove_dir_all(&scratch);
         made?;
         if place.is_dir() {
             return Ok(place);
@@ -141,6 +151,15 @@ pub(crate) fn failed(
     move |source| Missing::File { action, path: path.clone(), source }
 }
 
+fn unwritable(place: &Path) -> impl Fn(std::io::Error) -> strait_toolchain::Error + use<> {
+    let path = place.to_owned();
+    move |source| strait_toolchain::Error::CacheFile {
+        action: "make a folder in",
+        path: path.clone(),
+        source,
+    }
+}
+
 /// A name that changes with the sources. FNV-1a: the same on every machine and in every version.
 pub(crate) fn key<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
@@ -159,8 +178,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let workshop = || Workshop::new(Launcher::of("strait"), Cache::at(folder.path()));
         let (one, other) = (workshop(), workshop());
-        let place = one.place("thing");
-        let scratch = one.scratch(&place).expect("made");
-        assert_ne!(scratch, other.scratch(&place).expect("made"));
+        let folders = [&one, &one, &other].map(|workshop| workshop.scratch().expect("made"));
+        assert!(folders[0] != folders[1] && folders[0] != folders[2], "{folders:?}");
+        drop((one, other));
+        assert!(folders.iter().all(|folder| !folder.exists()), "{folders:?}");
     }
 }

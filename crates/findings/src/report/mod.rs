@@ -5,9 +5,7 @@ mod highlight;
 mod page;
 mod plot;
 
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::directory::{self, FINDINGS, INCOMPLETE};
@@ -15,11 +13,14 @@ use crate::error::Error;
 use crate::index::{INDEX, Index, Progress, Total};
 use crate::model::Finding;
 use crate::reconcile::directories;
+use crate::untrusted;
 
 /// How much of a file is shown.
 const SHOWN: u64 = 24 * 1024;
 /// How many findings are shown with their files.
 const IN_FULL: usize = 300;
+/// How many files of a finding are shown.
+const FILES: usize = 50;
 
 /// Everything the page shows.
 #[derive(Debug, Default)]
@@ -39,18 +40,41 @@ struct Content {
 struct Shown {
     finding: Finding,
     /// The path to replay, from where the user stands.
-    place: String,
+    place: PathBuf,
     files: Vec<(String, String, bool)>,
+}
+
+/// The file's name.
+pub const REPORT: &str = "report.html";
+
+/// A page that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The file.
+    pub path: PathBuf,
+    /// What could not be read and is missing on the page, each with the reason.
+    pub missing: Vec<String>,
+}
+
+/// Writes the page about the campaigns in a folder into that folder.
+pub fn write_report(root: &Path) -> Result<Written, Error> {
+    let content = content(root)?;
+    directory::replace(root, REPORT, page::render(&content).as_bytes())?;
+    Ok(Written { path: root.join(REPORT), missing: content.notes })
 }
 
 /// The page about the campaigns in a folder. It may be asked for while they run, and of a folder that
 /// cannot be written to.
 pub fn report(root: impl AsRef<Path>) -> Result<String, Error> {
-    let root = root.as_ref();
+    content(root.as_ref()).map(|content| page::render(&content))
+}
+
+fn content(root: &Path) -> Result<Content, Error> {
     let (index, findings) = (root.join(INDEX), root.join(FINDINGS));
     if !index.exists() && !findings.is_dir() {
         return Err(Error::NoCampaign { path: root.to_owned() });
     }
+    untrusted::check_folder(&findings)?;
     let mut content = Content { folder: root.display().to_string(), ..Content::default() };
     let mut counted = Vec::new();
     match read_index(&index, &mut content) {
@@ -71,15 +95,13 @@ pub fn report(root: impl AsRef<Path>) -> Result<String, Error> {
         if name.starts_with(INCOMPLETE) {
             continue;
         }
-        match directory::read(&path) {
+        let read = untrusted::check_folder(&path).and_then(|()| directory::read(&path));
+        match read {
             Ok(finding) => {
                 // The index has the newer count.
                 let finding = Finding { count: finding.count.max(counted(&finding.id)), ..finding };
-                content.findings.push(Shown {
-                    finding,
-                    place: path.display().to_string(),
-                    files: Vec::new(),
-                });
+                let place = path.clone();
+                content.findings.push(Shown { finding, place, files: Vec::new() });
             }
             Err(error) => content.notes.push(error.to_string()),
         }
@@ -89,8 +111,12 @@ pub fn report(root: impl AsRef<Path>) -> Result<String, Error> {
         (kind.rank(), kind.clone(), u64::MAX - count, id.clone())
     });
     for shown in content.findings.iter_mut().take(IN_FULL) {
-        let place = findings.join(&shown.finding.id);
-        shown.files = shown.finding.files.iter().filter_map(|name| excerpt(&place, name)).collect();
+        for name in shown.finding.files.iter().take(FILES) {
+            match excerpt(&shown.place, name) {
+                Ok(file) => shown.files.extend(file),
+                Err(error) => content.notes.push(error.to_string()),
+            }
+        }
     }
     if content.findings.len() > IN_FULL {
         content.notes.push(format!(
@@ -98,7 +124,7 @@ pub fn report(root: impl AsRef<Path>) -> Result<String, Error> {
             content.findings.len() - IN_FULL
         ));
     }
-    Ok(page::render(&content))
+    Ok(content)
 }
 
 /// Fills in what the index knows and returns its findings.
@@ -109,25 +135,16 @@ fn read_index(path: &Path, content: &mut Content) -> Result<Vec<Finding>, Error>
     content.progress = index.progress()?;
     for (_, seed, active) in index.campaigns()? {
         content.seeds.push(seed);
-        content.active += active;
+        content.active = content.active.saturating_add(active);
     }
     Ok(findings)
 }
 
-/// The beginning of a file. A name that leads out of the directory is not followed: `finding.json` may
-/// come from somebody else.
-fn excerpt(directory: &Path, name: &str) -> Option<(String, String, bool)> {
-    let inside = name
-        .split('/')
-        .all(|part| !part.is_empty() && part != "." && part != ".." && !part.contains('\\'));
-    let path = directory.join(name);
-    let stays = path.canonicalize().ok()?.starts_with(directory.canonicalize().ok()?);
-    if !inside || !stays {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    File::open(&path).ok()?.take(SHOWN + 1).read_to_end(&mut bytes).ok()?;
-    let cut = bytes.len() as u64 > SHOWN;
-    bytes.truncate(usize::try_from(SHOWN).unwrap_or(usize::MAX));
-    Some((name.to_owned(), String::from_utf8_lossy(&bytes).into_owned(), cut))
+/// The beginning of a file; `None` if there is none.
+fn excerpt(directory: &Path, name: &str) -> Result<Option<(String, String, bool)>, Error> {
+    let read = untrusted::read_beginning(directory, Path::new(name), SHOWN)?;
+    let excerpt = |(bytes, cut): (Vec<u8>, bool)| {
+        (name.to_owned(), String::from_utf8_lossy(&bytes).into_owned(), cut)
+    };
+    Ok(read.map(excerpt))
 }

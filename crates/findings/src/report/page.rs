@@ -81,10 +81,10 @@ fn capital(text: &str) -> String {
 
 fn tiles(content: &Content) -> String {
     let (programs, runs) = (
-        content.totals.iter().map(|total| total.programs).sum(),
-        content.totals.iter().map(|total| total.runs).sum(),
+        sum(content.totals.iter().map(|total| total.programs)),
+        sum(content.totals.iter().map(|total| total.runs)),
     );
-    let shown: u64 = content.findings.iter().map(|shown| shown.finding.count).sum();
+    let shown = sum(content.findings.iter().map(|shown| shown.finding.count));
     let seconds = content.active.as_secs();
     let time = match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds} s"),
@@ -107,6 +107,11 @@ fn tiles(content: &Content) -> String {
         tile(time, "of fuzzing", ""),
     ];
     format!("<div class=\"tiles\">{}</div>\n", tiles.concat())
+}
+
+/// Numbers of a store from elsewhere may be of any size.
+fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.fold(0, u64::saturating_add)
 }
 
 /// `1 234 567` with thin spaces.
@@ -148,7 +153,7 @@ fn targets(content: &Content) -> String {
         .collect();
     let rows = names.iter().map(|name| {
         let totals = || content.totals.iter().filter(|total| total.target == *name);
-        let (programs, runs) = (totals().map(|total| total.programs).sum(), totals().map(|total| total.runs).sum());
+        let (programs, runs) = (sum(totals().map(|total| total.programs)), sum(totals().map(|total| total.runs)));
         let of_kind = |kind: &Kind| content.findings.iter().filter(|shown| shown.finding.target == *name && shown.finding.kind == *kind).count();
         let cells: String = kinds.iter().map(|(_, kind)| cell(of_kind(kind) as u64)).collect();
         let clean = if kinds.iter().all(|(_, kind)| of_kind(kind) == 0) { " class=\"clean\"" } else { "" };
@@ -235,7 +240,7 @@ fn version_table(
         format!(
             "<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td>{}</tr>",
             html(version),
-            grouped(programs.sum()),
+            grouped(sum(programs)),
             cells.collect::<String>()
         )
     });
@@ -339,7 +344,7 @@ fn finding(shown: &Shown, number: usize, open: bool) -> String {
         first_seen,
         ..
     } = &shown.finding;
-    let command = format!("strait replay {}", shell_word(&shown.place));
+    let command = format!("strait replay {}", shell_word(&shown.place.display().to_string()));
     let times =
         if *count == 1 { "1 program".into() } else { format!("{} programs", grouped(*count)) };
     let mut body = String::new();

@@ -115,16 +115,27 @@ pub fn find_within(
     stop: &Arc<AtomicBool>,
     wall: Duration,
 ) -> Result<Box<dyn Oracle>, Error> {
-    let flags: &[&str] = match name {
+    find_called(name, name, launcher, stop, wall)
+}
+
+/// The same for an oracle that is called by another name: it stands in for the one of that name.
+pub(crate) fn find_called(
+    name: &str,
+    oracle: &str,
+    launcher: &Launcher,
+    stop: &Arc<AtomicBool>,
+    wall: Duration,
+) -> Result<Box<dyn Oracle>, Error> {
+    let flags: &[&str] = match oracle {
         "rustc" => &[],
         "next-solver" => &["-Znext-solver=globally"],
         "polonius-next" => &["-Zpolonius=next"],
         "polonius-legacy" => &["-Zpolonius=legacy"],
-        "rust-analyzer" => return rust_analyzer::find(launcher, stop, wall),
+        "rust-analyzer" => return rust_analyzer::find(name, launcher, stop, wall),
         _ => {
-            let (path, flags) = name.split_once(':').unwrap_or((name, ""));
+            let (path, flags) = oracle.split_once(':').unwrap_or((oracle, ""));
             if !path.contains('/') {
-                return Err(Error::NoOracle { name: name.to_owned(), known: ORACLES.join(", ") });
+                return Err(Error::NoOracle { name: oracle.to_owned(), known: ORACLES.join(", ") });
             }
             let flags: Vec<&str> = flags.split(',').filter(|flag| !flag.is_empty()).collect();
             return rustc::at(name, path.as_ref(), &flags, launcher, stop, wall);

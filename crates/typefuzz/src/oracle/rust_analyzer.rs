@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use strait_toolchain::{End, Launcher, Spec, run};
+use strait_toolchain::{End, Launcher, Scratch, Spec, run};
 
 use crate::error::Error;
 use crate::oracle::diagnostics::Unit;
@@ -19,6 +19,8 @@ const QUICK: Duration = Duration::from_secs(60);
 const KEEP: usize = 16 << 20;
 
 struct RustAnalyzer {
+    name: String,
+    scratch: Scratch,
     version: String,
     launcher: Launcher,
     stop: Arc<AtomicBool>,
@@ -27,11 +29,12 @@ struct RustAnalyzer {
 
 /// rust-analyzer in PATH.
 pub(super) fn find(
+    name: &str,
     launcher: &Launcher,
     stop: &Arc<AtomicBool>,
     wall: Duration,
 ) -> Result<Box<dyn Oracle>, Error> {
-    let unusable = |why: String| Error::Unusable { name: "rust-analyzer".to_owned(), why };
+    let unusable = |why: String| Error::Unusable { name: name.to_owned(), why };
     let spec = Spec::new("rust-analyzer").arguments(["--version"]).wall(QUICK);
     let shown = run(launcher, &spec).map_err(|error| unusable(error.to_string()))?;
     if !shown.end.is_success() {
@@ -42,12 +45,14 @@ pub(super) fn find(
         )));
     }
     let version = shown.stdout.text().split_whitespace().nth(1).unwrap_or("unknown").to_owned();
-    Ok(Box::new(RustAnalyzer { version, launcher: launcher.clone(), stop: Arc::clone(stop), wall }))
+    let scratch = Scratch::new("types").map_err(Error::TemporaryFolder)?;
+    let (name, launcher, stop) = (name.to_owned(), launcher.clone(), Arc::clone(stop));
+    Ok(Box::new(RustAnalyzer { name, scratch, version, launcher, stop, wall }))
 }
 
 impl Oracle for RustAnalyzer {
     fn name(&self) -> &str {
-        "rust-analyzer"
+        &self.name
     }
 
     fn version(&self) -> &str {
@@ -56,7 +61,7 @@ impl Oracle for RustAnalyzer {
 
     fn run(&self, programs: &[&str]) -> Result<RunResult, Error> {
         let unit = Unit::new(programs);
-        let folder = tempfile::tempdir().map_err(Error::file(&std::env::temp_dir()))?;
+        let folder = tempfile::tempdir_in(self.scratch.path()).map_err(Error::TemporaryFolder)?;
         let source = folder.path().join("src");
         std::fs::create_dir(&source).map_err(Error::file(&source))?;
         let manifest = "[package]\nname = \"programs\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n";
@@ -69,6 +74,7 @@ impl Oracle for RustAnalyzer {
         let spec = Spec::new("rust-analyzer")
             .arguments(["diagnostics", "."])
             .directory(folder.path())
+            .temporary(self.scratch.path())
             .wall(self.wall * SLOWER)
             .keep(KEEP)
             .cancel(Arc::clone(&self.stop));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use strait_toolchain::{Captured, End, Finished, Launcher, Limits, Spec, run};
+use strait_toolchain::{Captured, End, Finished, Launcher, Limits, Scratch, Spec, run};
 
 use crate::error::Error;
 use crate::oracle::diagnostics::{LONGEST, Told, Unit};
@@ -27,6 +27,8 @@ struct Rustc {
     program: PathBuf,
     flags: Vec<String>,
     launcher: Launcher,
+    /// Programs and the temporary files of the compiler.
+    scratch: Scratch,
     stop: Arc<AtomicBool>,
     /// Unstable flags are for tests of the compiler, which this is.
     unstable: bool,
@@ -76,6 +78,7 @@ pub(super) fn at(
         unstable: flags.iter().any(|flag| flag.starts_with("-Z")),
         flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
         launcher: launcher.clone(),
+        scratch: Scratch::new("types").map_err(Error::TemporaryFolder)?,
         stop: Arc::clone(stop),
         is_old: minor.is_some_and(|minor| minor < 56),
         version,
@@ -110,7 +113,7 @@ impl Oracle for Rustc {
 
     fn run(&self, programs: &[&str]) -> Result<RunResult, Error> {
         let unit = Unit::new(programs);
-        let folder = tempfile::tempdir().map_err(Error::file(&std::env::temp_dir()))?;
+        let folder = tempfile::tempdir_in(self.scratch.path()).map_err(Error::TemporaryFolder)?;
         let path = folder.path().join(FILE);
         std::fs::write(&path, &unit.text).map_err(Error::file(&path))?;
         let wall = self.wall_for(programs.len());
@@ -120,6 +123,7 @@ impl Oracle for Rustc {
             .arguments(["--error-format=json", "--cap-lints=allow", "-o", "programs.rmeta"])
             .arguments(&self.flags)
             .directory(folder.path())
+            .temporary(folder.path())
             .limits(Limits {
                 cpu: Some(wall),
                 address_space: Some(MEMORY),
