@@ -215,7 +215,18 @@ func (d *Driver) joinShapes(a, b Value) Value {
 	if isNil(a) {
 		a, b = b, a
 	}
+	if _, ok := b.(Maybe); ok {
+		a, b = b, a
+	}
 	switch x := a.(type) {
+	case Maybe:
+		if isNil(b) {
+			return x
+		}
+		if y, ok := b.(Maybe); ok {
+			b = y.inner
+		}
+		return maybe(d.joinShapes(x.inner, b))
 	case Hole:
 		if y, ok := b.(Hole); ok && x.kind == y.kind && x.clock == y.clock {
 			if x.kind == "chan" {
@@ -243,8 +254,7 @@ func (d *Driver) joinShapes(a, b Value) Value {
 		}
 	case Box:
 		if isNil(b) {
-			// Who receives nil looks before using it.
-			return x
+			return Maybe{x}
 		}
 		if y, ok := b.(Box); ok && x.path == y.path && types.Identical(x.typ, y.typ) {
 			name := x.object
@@ -255,7 +265,7 @@ func (d *Driver) joinShapes(a, b Value) Value {
 		}
 	case Clo:
 		if isNil(b) {
-			return x
+			return Maybe{x}
 		}
 		if y, ok := b.(Clo); ok && x.fn == y.fn {
 			return d.joinChildren(x, y)
@@ -280,6 +290,15 @@ func (d *Driver) joinShapes(a, b Value) Value {
 		}
 	}
 	return Sym{"?"}
+}
+
+// maybe is a shape, or nil.
+func maybe(shape Value) Value {
+	switch shape.(type) {
+	case Sym, Maybe:
+		return shape
+	}
+	return Maybe{shape}
 }
 
 func (d *Driver) joinChildren(a, b Value) Value {
@@ -434,6 +453,12 @@ func (m *Messages) encode(d *Driver, s *State, v Value) (*Expr, bool) {
 // carried finds the part of a value where its shape has the hole.
 func (d *Driver) carried(s *State, shape, v Value) *Expr {
 	switch sh := shape.(type) {
+	case Maybe:
+		if hole, ok := holeOf(sh.inner); ok && isNil(v) {
+			// Receivers look whether it is nil before they look at what is carried.
+			return zeroCarried(hole)
+		}
+		return d.carried(s, sh.inner, v)
 	case Hole:
 		switch x := v.(type) {
 		case Ref:
@@ -466,6 +491,18 @@ func (d *Driver) carried(s *State, shape, v Value) *Expr {
 	return nil
 }
 
+// zeroCarried is what the program carries where a message has nothing to carry, if there is such a
+// thing.
+func zeroCarried(hole Hole) *Expr {
+	switch hole.kind {
+	case "int", "bool":
+		return &Expr{op: hole.kind}
+	case "chan":
+		return &Expr{op: "nil"}
+	}
+	return nil
+}
+
 // decode is what a receiver knows of a message whose carried part is in a variable.
 func (m *Messages) decode(d *Driver, s *State, name, key string, t types.Type) Value {
 	if m.shape == nil {
@@ -481,6 +518,8 @@ func (d *Driver) decodeShape(s *State, shape Value, name, key, path string, t ty
 	switch sh := shape.(type) {
 	case Sym:
 		return d.unknown(s, key+path, nil, t)
+	case Maybe:
+		return eitherNil(name+path, d.decodeShape(s, sh.inner, name, key, path+"/m", t))
 	case Known:
 		if s.heap[sh.object] != nil {
 			return Ref{sh.object}

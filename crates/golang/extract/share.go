@@ -133,7 +133,7 @@ func (d *Driver) cells(s *State, object, path string, v Value, t types.Type, mar
 	messages := d.messages(place)
 	messages.join(d, s, v, t)
 	expr, ok := messages.encode(d, s, v)
-	if !ok || messages.kind(d) == "unit" && !isConstant(messages.shape) && !messages.usesTable() {
+	if !ok || messages.kind(d) == "unit" && !messages.usesTable() && strings.Contains(text(messages.shape), "?") {
 		d.abstract(place)
 		return Any{}
 	}

@@ -105,6 +105,11 @@ func (d *Driver) advance(s *State) bool {
 			}
 		}
 		return d.next(s, i)
+	case *ssa.BinOp:
+		if d.narrow(s, i) {
+			return true
+		}
+		f.regs[i] = d.compute(s, i)
 	case ssa.Value:
 		v := d.compute(s, i)
 		if model, ok := v.(Model); ok && model.name == "oneof" {
@@ -566,6 +571,13 @@ func (d *Driver) unwind(s *State) bool {
 		to := f.fn.Blocks[f.results.(Iter).next]
 		f.mode, f.results = "", nil
 		return d.jump(s, to)
+	case "meet":
+		f.mode = ""
+		limit := d.limits.states
+		if len(f.decided) > 0 {
+			limit = d.limits.unroll
+		}
+		return d.meet(s, limit)
 	case "left":
 		f.mode = ""
 		result := f.results

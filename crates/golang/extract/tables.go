@@ -25,7 +25,7 @@ type tabled struct {
 }
 
 // Tagged is one of several values; which, the program knows when it runs: the first whose condition
-// is true, or the last.
+// is true, or the last. Without conditions it may be any.
 type Tagged struct {
 	id         string
 	conditions []*Expr
@@ -236,6 +236,11 @@ func whenOpen(ok string, v, zero Value) Value {
 	return Tagged{id: "ok " + ok, conditions: []*Expr{variable(ok)}, values: []tabled{{value: v, written: text(v)}, {value: zero, written: text(zero)}}}
 }
 
+// eitherNil is a value that may be nil; which, the program does not know.
+func eitherNil(id string, v Value) Value {
+	return Tagged{id: "nil " + id, values: []tabled{{value: v, written: text(v)}, {value: KNil{}, written: "nil"}}}
+}
+
 // unresolved finds a value among the operands of an instruction of which it matters now which one
 // it is.
 func (d *Driver) unresolved(s *State, instr ssa.Instruction) (Tagged, bool) {
@@ -280,6 +285,14 @@ func tagIn(v Value, depth int) (Tagged, bool) {
 // split goes on with each of the values that one may be.
 func (d *Driver) split(s *State, t Tagged) bool {
 	pos := blockPos(s.top().block)
+	if len(t.conditions) == 0 {
+		var arms []*Code
+		for i := range t.values {
+			arms = append(arms, d.fork(s, func(u *State) { d.resolveTag(u, t.id, i) }))
+		}
+		d.put(&Code{op: opChoose, pos: pos, arms: arms, lossy: true})
+		return true
+	}
 	var rest *Code
 	for i := len(t.values) - 1; i >= 0; i-- {
 		arm := d.fork(s, func(u *State) { d.resolveTag(u, t.id, i) })
@@ -372,7 +385,7 @@ func (t Tagged) String() string {
 
 // uses tells whether a value depends on a variable of the program.
 func (t Tagged) uses(name string) bool {
-	used := false
+	used := t.id == "nil "+name || strings.HasPrefix(t.id, "nil "+name+"/")
 	for _, condition := range t.conditions {
 		condition.each(func(n string) { used = used || n == name })
 	}
