@@ -139,6 +139,18 @@ func zeroFits(m *Messages, t types.Type) bool {
 	return t == nil || equal(m.shape, zeroPlain(t))
 }
 
+// silent tells channels on which no goroutine is known to send: a receive from one goes on only if
+// the channel is closed. Should a later run learn of a message, it follows the receive as well, and
+// it has not met values of which only this run knows nothing.
+func (d *Driver) silent(from end) bool {
+	return from.object != nil && from.object.kind == "chan" && d.messages(from.object.key).shape == nil
+}
+
+// isClosed tells whether the channel is closed somewhere.
+func (d *Driver) isClosed(from end) bool {
+	return d.facts.closed[d.messages(from.object.key).key]
+}
+
 func (d *Driver) receive(s *State, i *ssa.UnOp) bool {
 	d.operation(i.Pos())
 	f := s.top()
@@ -168,6 +180,15 @@ func (d *Driver) receive(s *State, i *ssa.UnOp) bool {
 		return d.receiveDone(s, i, channel, from, bind)
 	}
 	c := &Code{op: opGet, on: from.expr, pos: i.Pos()}
+	if d.silent(from) {
+		d.put(c)
+		if !d.isClosed(from) {
+			d.put(&Code{op: opEnd})
+			return true
+		}
+		bind(s, zeroPlain(element), KBool(false))
+		return false
+	}
 	v, ok := d.received(s, from, key, element, c, i.CommaOk)
 	d.put(c)
 	s.took(from)
@@ -283,6 +304,16 @@ func (d *Driver) arms(s *State, i *ssa.Select, clocks bool) bool {
 			continue
 		}
 		c := &Code{op: opGet, on: other.expr, pos: pos}
+		if d.silent(other) {
+			c.next = &Code{op: opEnd}
+			if d.isClosed(other) {
+				c.next = d.fork(s, func(t *State) {
+					t.top().regs[i] = tuple(t, index, KBool(false), zeroPlain(element), slot)
+				})
+			}
+			arms = append(arms, c)
+			continue
+		}
 		usesOk := usesOk(i)
 		c.next = d.fork(s, func(t *State) {
 			v, ok := d.received(t, other, key, element, c, usesOk)

@@ -70,6 +70,7 @@ func (d *Driver) sentinel(path, name string) Value {
 func (d *Driver) derive(m *modelled, parent Value, timed bool) (Value, Value) {
 	done := d.newChannel(m.s, "done", "done "+m.key(), 0, types.NewStruct(nil, nil), m.pos).(Ref)
 	d.nameContext(m, done.object)
+	d.closes(m.s.heap[done.object])
 	cell := d.flag(m.s, "ended_"+done.object, "ended "+m.key())
 	copied := *m.s.heap[done.object]
 	copied.ended = cell
