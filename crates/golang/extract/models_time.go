@@ -85,7 +85,7 @@ func (d *Driver) setClock(m *modelled, stop bool) bool {
 		if !isFunction {
 			d.assume(m.pos, "either", aboutUnknownTimer)
 		} else if stop {
-			d.cancel(Model{"cancel", off.args[:2]}, m.pos)
+			return d.callOff(m.s, m.site, off, m.pos)
 		} else {
 			d.assume(m.pos, "either", aboutResetFunction)
 		}
@@ -136,7 +136,7 @@ func (d *Driver) callModel(s *State, site ssa.Instruction, model Model, args []V
 		return d.waitAndRun(s, model)
 	case "calloff":
 		d.operation(pos)
-		return d.callOff(s, site, model, pos, finish)
+		return d.callOff(s, site, model, pos)
 	case "cancel":
 		d.operation(pos)
 		finish(KNil{})
