@@ -186,6 +186,13 @@ func (d *Driver) lookSharedWith(s *State, name, key string, at ssa.Value, presen
 		release()
 	}
 	found := &Code{op: opGet, on: variable(cell)}
+	if d.messages(s.heap[cell].key).shape == nil {
+		// No goroutine is known to store this entry: the map does not have it. Should a later run
+		// learn otherwise, it follows this way as well.
+		d.put(&Code{op: opGet, on: variable(o.guard)})
+		within(s, func() { absent(s) })
+		return false
+	}
 	found.next = d.fork(s, func(t *State) {
 		variableName := d.scalarName(t, "x", place)
 		v := d.messages(t.heap[cell].key).decode(d, t, variableName, place, element)

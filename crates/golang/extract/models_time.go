@@ -176,6 +176,14 @@ func (d *Driver) modelMethod(s *State, site ssa.Instruction, call *ssa.CallCommo
 			finish(value)
 			return false
 		}
+	case "context.Deadline":
+		if timed, known := s.hasDeadline(model); known {
+			at := d.unknown(s, here(s.top()), site, results)
+			if both, ok := at.(Tup); ok && len(both.elems) == 2 {
+				finish(Tup{[]Value{both.elems[0], KBool(timed)}})
+				return false
+			}
+		}
 	case "context.Err":
 		return d.contextErr(s, site, model, false, pos, finish)
 	case "rlocker.Lock", "rlocker.Unlock":

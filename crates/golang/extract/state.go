@@ -29,11 +29,12 @@ type Object struct {
 	blurred bool // not all entries are known
 	// The state that alone has the outermost elements or entries and may change them.
 	owner *owner
-	// Done channels of contexts: those of the ancestors, whether time may end it, whether an ancestor
+	// Done channels of contexts: those of the ancestors, whether time or a signal may end it, whether an ancestor
 	// that is not known may, the cells that say whether it has ended and whether by time, the object
-	// that keeps the cause, and the cause if time ends it.
+	// that keeps the cause, and the cause if time ends it. A deadline is a time that the program sets.
 	ancestors      []Value
 	timed, foreign bool
+	deadline       bool
 	ended, expired string
 	cause          string
 	late           Value
