@@ -110,6 +110,7 @@ type Facts struct {
 	mapKeys  map[string]map[string]Value // of shared maps: the keys that entries may have
 	stopped  map[string]bool             // tickers that are stopped somewhere
 	closed   map[string]bool             // messages of channels that are closed somewhere
+	writers  map[string]map[string]bool  // of cells: the roots that write them
 	many     map[string]bool             // roots that are started more than once
 	doubled  map[string]bool             // types of objects that receivers know by copies
 	torn     map[string]bool             // of these types: parts that are written afterwards
@@ -121,7 +122,7 @@ func newFacts() *Facts {
 		shared: map[string]bool{}, abstract: map[string]bool{}, messages: map[string]*Messages{},
 		names: map[string]string{}, taken: map[string]int{}, contexts: map[string]int{},
 		globals: map[string]bool{}, mapKeys: map[string]map[string]Value{}, access: map[string]*Access{},
-		stopped: map[string]bool{}, closed: map[string]bool{}, many: map[string]bool{},
+		stopped: map[string]bool{}, closed: map[string]bool{}, writers: map[string]map[string]bool{}, many: map[string]bool{},
 		doubled: map[string]bool{}, torn: map[string]bool{}, missed: map[*ssa.Global]bool{},
 	}
 }

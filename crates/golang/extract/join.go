@@ -52,6 +52,12 @@ func (d *Driver) join(old, now *State, place string) (*State, map[string]*Expr) 
 			copied := *out.heap[name]
 			copied.value = j.value(before.value, o.value, "o"+name, 0)
 			out.heap[name] = &copied
+		case "cell":
+			if o.value != nil && (before.value == nil || !equal(o.value, before.value)) {
+				copied := *o
+				copied.value = nil
+				out.heap[name] = &copied
+			}
 		case "map":
 			if len(o.entries) != len(before.entries) || o.blurred || before.blurred {
 				copied := *o

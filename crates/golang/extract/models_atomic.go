@@ -141,7 +141,7 @@ func (d *Driver) atomicAdd(m *modelled, p Ptr, t types.Type) bool {
 		return Sym{"«?»"}
 	}
 	cell, ok := d.cellAt(m.s, p)
-	if !ok {
+	if !ok || d.isRemembered(m.s, cell) {
 		v := sum(d.loadAt(m, p, t))
 		if _, unknown := v.(Sym); unknown {
 			v = d.unknown(m.s, m.key(), nil, t)
@@ -150,6 +150,8 @@ func (d *Driver) atomicAdd(m *modelled, p Ptr, t types.Type) bool {
 		m.finish(v)
 		return false
 	}
+	d.wrote(m.s, cell)
+	d.remembers(m.s, cell, nil)
 	o := m.s.heap[cell]
 	name := d.scalarName(m.s, "x", m.key())
 	d.kinds[name] = "int"
@@ -191,7 +193,7 @@ func (d *Driver) atomicAddNarrow(m *modelled, cell, name string, basic *types.Ba
 func (d *Driver) compareAndSwap(m *modelled, p Ptr, t types.Type) bool {
 	cell, ok := d.cellAt(m.s, p)
 	reg, isCall := m.site.(*ssa.Call)
-	if !ok {
+	if !ok || d.isRemembered(m.s, cell) {
 		same := d.compare(m.s, d.loadAt(m, p, nil), m.arg(1), false)
 		if known, ok := same.(KBool); ok {
 			if bool(known) {
@@ -211,6 +213,8 @@ func (d *Driver) compareAndSwap(m *modelled, p Ptr, t types.Type) bool {
 		d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{then, otherwise}})
 		return true
 	}
+	d.wrote(m.s, cell)
+	d.remembers(m.s, cell, nil)
 	o := m.s.heap[cell]
 	messages := d.messages(o.key)
 	messages.join(d, m.s, m.arg(2), o.typ)
@@ -218,7 +222,7 @@ func (d *Driver) compareAndSwap(m *modelled, p Ptr, t types.Type) bool {
 	kind := messages.kind(d)
 	before, ok1 := scalar(m.arg(1))
 	after, ok2 := scalar(m.arg(2))
-	if !ok1 || !ok2 || kind != "int" && kind != "bool" {
+	if !ok1 || !ok2 || kind != "int" && kind != "bool" || messages.usesTable() {
 		d.abstract(o.key)
 		d.finishUnknown(m)
 		return false

@@ -142,7 +142,52 @@ func (d *Driver) cells(s *State, object, path string, v Value, t types.Type, mar
 	s.escaped[cell] = true
 	d.kinds[cell], d.keys[cell] = "chan", place
 	d.put(&Code{op: opCellNew, name: cell, expr: expr})
+	d.remembers(s, cell, v)
 	return Ref{cell}
+}
+
+// wrote notes that a goroutine writes a cell.
+func (d *Driver) wrote(s *State, cell string) {
+	key := s.heap[cell].key
+	writers := d.facts.writers[key]
+	if writers == nil {
+		writers = map[string]bool{}
+		d.facts.writers[key] = writers
+	}
+	if !writers[s.root] {
+		writers[s.root] = true
+		d.changed = true
+	}
+}
+
+// remembers keeps what a cell holds now. If no other goroutine writes it, it still holds that when it
+// is read next. A loop without a known end would be in another state in every round.
+func (d *Driver) remembers(s *State, cell string, v Value) {
+	copied := *s.heap[cell]
+	copied.value = nil
+	if !copied.multi && isClosed(v) && !d.loopsOpenly(s) {
+		copied.value = v
+	}
+	s.heap[cell] = &copied
+}
+
+// loopsOpenly tells whether a goroutine is in a loop whose end is not known.
+func (d *Driver) loopsOpenly(s *State) bool {
+	for _, f := range s.frames {
+		if f.block != nil && len(f.decided) == 0 && d.loopsIn(f.fn).all[f.block] {
+			return true
+		}
+	}
+	return s.multi
+}
+
+// remembered is what a cell is known to hold: what this goroutine wrote last, or what the cell held
+// when the goroutine started, if no other goroutine writes it.
+func (d *Driver) remembered(s *State, cell string) (Value, bool) {
+	o := s.heap[cell]
+	writers := d.facts.writers[o.key]
+	alone := len(writers) == 1 && writers[s.root] && !d.facts.many[s.root]
+	return o.value, alone && o.value != nil
 }
 
 // abstract gives up following a part of memory.
@@ -153,7 +198,15 @@ func (d *Driver) abstract(place string) {
 	}
 }
 
+func (d *Driver) isRemembered(s *State, cell string) bool {
+	_, ok := d.remembered(s, cell)
+	return ok
+}
+
 func (d *Driver) readCell(s *State, cell, key string, pos token.Pos) Value {
+	if v, ok := d.remembered(s, cell); ok {
+		return v
+	}
 	o := s.heap[cell]
 	messages := d.messages(o.key)
 	name := d.scalarName(s, "x", key)
@@ -165,6 +218,8 @@ func (d *Driver) readCell(s *State, cell, key string, pos token.Pos) Value {
 }
 
 func (d *Driver) writeCell(s *State, cell string, v Value, pos token.Pos) {
+	d.wrote(s, cell)
+	d.remembers(s, cell, v)
 	o := s.heap[cell]
 	messages := d.messages(o.key)
 	messages.join(d, s, v, o.typ)

@@ -17,7 +17,7 @@ import (
 type Object struct {
 	kind  string // "memory", "map", "chan", "mutex", "rwmutex", "waitgroup", "cell", "timer"
 	typ   types.Type
-	value Value  // of memory; of a lock or channel that no other goroutine sees: its count
+	value Value  // of memory; of a lock or channel that no other goroutine sees: its count; of a cell: what this goroutine wrote last
 	key   string // of channels and cells: where what is known of messages is kept
 	// May there be several objects of this name at once in the program?
 	multi bool
