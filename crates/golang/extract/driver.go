@@ -62,6 +62,7 @@ type Driver struct {
 	steps     int
 	full      bool // a limit was reached
 	changed   bool // a fact was learned: the run has to be repeated
+	wanting   bool // numbers are wanted that were not before: the entry has to be begun again
 	counted   bool // numbers are kept that may grow
 	contexts  map[string]int
 	kinds     map[string]string // of runtime variables: chan, mutex, …, int, bool
@@ -86,6 +87,7 @@ type Driver struct {
 	home        *types.Package           // of the entry
 	hintNames   map[string]string        // what people call what hints of names stand for
 	goNames     map[string]GoName        // what people call objects of the program
+	origins     map[string]*Messages     // of variables that hold what was received or read: what is known of it
 	fromShared  map[string]bool          // unknowns that were read from memory other goroutines write
 }
 
@@ -102,6 +104,9 @@ type Facts struct {
 	shared   map[string]bool // parts of memory that are written after other goroutines can see them
 	abstract map[string]bool // of those, the ones that cannot be followed
 	messages map[string]*Messages
+	round    int             // how many runs there were before
+	begun    int             // how often the entry was begun again
+	wanted   map[string]bool // messages whose numbers are used where the program cannot compute with them
 	names    map[string]string
 	taken    map[string]int
 	contexts map[string]int
@@ -119,12 +124,22 @@ type Facts struct {
 
 func newFacts() *Facts {
 	return &Facts{
-		shared: map[string]bool{}, abstract: map[string]bool{}, messages: map[string]*Messages{},
+		wanted: map[string]bool{}, shared: map[string]bool{}, abstract: map[string]bool{}, messages: map[string]*Messages{},
 		names: map[string]string{}, taken: map[string]int{}, contexts: map[string]int{},
 		globals: map[string]bool{}, mapKeys: map[string]map[string]Value{}, access: map[string]*Access{},
 		stopped: map[string]bool{}, closed: map[string]bool{}, writers: map[string]map[string]bool{}, many: map[string]bool{},
 		doubled: map[string]bool{}, torn: map[string]bool{}, missed: map[*ssa.Global]bool{},
 	}
+}
+
+// again are the facts for an entry that is begun again with other numbers wanted: what was learned
+// without them is forgotten, and what names mean is kept.
+func (f *Facts) again() *Facts {
+	fresh := newFacts()
+	fresh.begun, fresh.wanted = f.begun+1, f.wanted
+	fresh.names, fresh.taken, fresh.contexts = f.names, f.taken, f.contexts
+	fresh.globals, fresh.missed = f.globals, f.missed
+	return fresh
 }
 
 func newDriver(world *World, facts *Facts, limits Limits) *Driver {
@@ -136,7 +151,7 @@ func newDriver(world *World, facts *Facts, limits Limits) *Driver {
 		usesGlobal: facts.globals, reached: map[token.Pos]bool{}, inexact: map[token.Pos]bool{},
 		assumptions: map[string]Note{}, fromShared: map[string]bool{}, loops: map[*ssa.BasicBlock]bool{},
 		liveness: world.liveness, loopsOf: world.loopsOf,
-		hintNames: map[string]string{}, goNames: map[string]GoName{},
+		hintNames: map[string]string{}, goNames: map[string]GoName{}, origins: map[string]*Messages{},
 	}
 }
 
@@ -148,11 +163,15 @@ func drive(world *World, entry *ssa.Function, limits Limits) (*Driver, *Node) {
 	missed := 0
 	spent := 0
 	for round := 0; ; round++ {
+		facts.round = round
 		if len(facts.missed) > missed {
 			missed = len(facts.missed)
 			reached = world.findReached(entry, facts.missed)
 		}
 		d := newDriver(world, facts, limits)
+		if len(facts.wanted) > 0 {
+			d.limits.steps = min(limits.steps*10, mostStepsWanting)
+		}
 		d.steps = spent
 		d.needed, d.active, d.flags = reached.globals, reached.active, reached.flags
 		if entry.Pkg != nil {
@@ -161,9 +180,19 @@ func drive(world *World, entry *ssa.Function, limits Limits) (*Driver, *Node) {
 		start := d.start(entry)
 		d.work()
 		spent = d.steps
+		if d.full && len(facts.wanted) > 0 {
+			// It fits without these numbers.
+			facts, round, spent = facts.again(), -1, 0
+			facts.begun, facts.wanted = mostWanting, map[string]bool{}
+			continue
+		}
 		if d.full {
 			d.assume(entry.Pos(), "either", aboutTooLarge)
 			return d, start
+		}
+		if d.wanting {
+			facts, round = facts.again(), -1
+			continue
 		}
 		if !d.changed {
 			return d, start
@@ -459,8 +488,18 @@ func (d *Driver) named(dyn Dyn, place, label string, subst map[string]*Expr) Val
 		d.kinds[name] = "bool"
 	}
 	subst[name] = dyn.expr
+	d.comesFrom(name, dyn.expr)
 	d.counted = true
 	return Dyn{variable(name)}
+}
+
+// comesFrom notes that a variable is computed from others.
+func (d *Driver) comesFrom(name string, e *Expr) {
+	e.each(func(other string) {
+		if m := d.origins[other]; m != nil {
+			d.origins[name] = m
+		}
+	})
 }
 
 // digest stands for the key of a state, which may be long: 128 bits tell states apart.

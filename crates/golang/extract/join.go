@@ -156,6 +156,7 @@ func (j *joining) scalar(a, b Value, label string) (Value, bool) {
 		j.d.kinds[name] = "bool"
 	}
 	j.subst[name] = y
+	j.d.comesFrom(name, y)
 	j.d.counted = true
 	return Dyn{variable(name)}, true
 }

@@ -18,6 +18,8 @@ type Messages struct {
 	rows  []tabled // the messages, as long as each is known as a whole
 	open  bool     // not all are
 	deep  bool     // channels of channels without end: the program cannot carry them
+	// Is a number or flag that is carried used where the program cannot compute with it?
+	wanted bool
 	// The objects in the shape, and the shape they were listed from.
 	names           []string
 	listed, version int
@@ -26,7 +28,7 @@ type Messages struct {
 func (d *Driver) messages(key string) *Messages {
 	m := d.facts.messages[key]
 	if m == nil {
-		m = &Messages{key: key}
+		m = &Messages{key: key, wanted: d.facts.wanted[key]}
 		d.facts.messages[key] = m
 	}
 	return m.find()
@@ -91,6 +93,7 @@ func (d *Driver) unite(a, b string) {
 	}
 	m.open = m.open || len(m.rows) > mostTabled
 	m.deep = m.deep || n.deep
+	m.wanted = m.wanted || n.wanted
 	shape := m.shape
 	switch {
 	case shape == nil:
@@ -511,6 +514,7 @@ func (m *Messages) decode(d *Driver, s *State, name, key string, t types.Type) V
 	if m.usesTable() {
 		return m.fromTable(d, s, name)
 	}
+	d.origins[name] = m
 	return d.decodeShape(s, m.shape, name, key, "", t)
 }
 

@@ -222,7 +222,12 @@ func (d *Driver) compareAndSwap(m *modelled, p Ptr, t types.Type) bool {
 	kind := messages.kind(d)
 	before, ok1 := scalar(m.arg(1))
 	after, ok2 := scalar(m.arg(2))
-	if !ok1 || !ok2 || kind != "int" && kind != "bool" || messages.usesTable() {
+	if messages.usesTable() && ok1 && ok2 {
+		// Numbers and flags are equal if they are in the same row.
+		before, ok1 = messages.encode(d, m.s, m.arg(1))
+		after, ok2 = messages.encode(d, m.s, m.arg(2))
+	}
+	if !ok1 || !ok2 || kind != "int" && kind != "bool" {
 		d.abstract(o.key)
 		d.finishUnknown(m)
 		return false

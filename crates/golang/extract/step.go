@@ -76,7 +76,11 @@ func (d *Driver) advance(s *State) bool {
 		return d.selects(s, i)
 	case *ssa.Call:
 		fn, args := d.operands(s, &i.Call)
-		return d.call(s, i, &i.Call, fn, args, i.Pos())
+		end := d.call(s, i, &i.Call, fn, args, i.Pos())
+		if !end && len(s.frames) > 0 && s.top() == f {
+			d.want(s, i, f.regs[i])
+		}
+		return end
 	case *ssa.Store:
 		address, v := d.value(s, i.Addr), d.value(s, i.Val)
 		if _, known := address.(Ptr); !known {
@@ -110,8 +114,10 @@ func (d *Driver) advance(s *State) bool {
 			return true
 		}
 		f.regs[i] = d.compute(s, i)
+		d.want(s, i, f.regs[i])
 	case ssa.Value:
 		v := d.compute(s, i)
+		d.want(s, instr, v)
 		if model, ok := v.(Model); ok && model.name == "oneof" {
 			return d.oneOf(s, i, model.args[0].(Slc))
 		}

@@ -16,6 +16,46 @@ import (
 // mostTabled is how many different values a table has.
 const mostTabled = 16
 
+// lastWanting is the last run in which tables of numbers grow, and mostWanting is how often an entry
+// is begun again because a number is wanted. Such an attempt may take more steps than others, up to
+// mostStepsWanting; attempts that have more do without.
+const (
+	lastWanting      = 20
+	mostWanting      = 3
+	mostStepsWanting = 60_000
+)
+
+// want notes that the result of an instruction is not known although all its operands are known or
+// computed by the program: it cannot compute the result, but the result is known for each value that
+// they may have.
+func (d *Driver) want(s *State, instr ssa.Instruction, result Value) {
+	if _, unknown := result.(Sym); !unknown || !d.limits.scalars || d.limits.steps >= mostStepsWanting && len(d.facts.wanted) == 0 || d.facts.begun >= mostWanting {
+		return
+	}
+	var wanted []*Messages
+	for _, operand := range instr.Operands(nil) {
+		if *operand == nil {
+			continue
+		}
+		switch v := s.top().regs[*operand].(type) {
+		case Sym:
+			return
+		case Dyn:
+			v.expr.each(func(name string) {
+				if m := d.origins[name]; m != nil {
+					wanted = append(wanted, m.find())
+				}
+			})
+		}
+	}
+	for _, m := range wanted {
+		if !m.open && !m.wanted {
+			d.facts.wanted[m.key] = true
+			d.wanting = true
+		}
+	}
+}
+
 // tabled is a value with the memory that belongs to it.
 type tabled struct {
 	value   Value
@@ -96,7 +136,7 @@ func (m *Messages) tabulate(d *Driver, s *State, v Value) {
 	if ok && slices.ContainsFunc(m.rows, func(other tabled) bool { return other.written == row.written }) {
 		return
 	}
-	if !ok || len(m.rows) >= mostTabled {
+	if !ok || len(m.rows) >= mostTabled || m.wanted && d.facts.round > lastWanting {
 		if m.usesTable() {
 			d.changed = true
 		}
@@ -111,9 +151,9 @@ func (m *Messages) tabulate(d *Driver, s *State, v Value) {
 }
 
 // usesTable tells whether the program carries the numbers of rows: when the shape of all messages
-// leaves something unknown.
+// leaves something unknown, or when a number that it carries is wanted as it is.
 func (m *Messages) usesTable() bool {
-	return !m.open && len(m.rows) > 0 && m.shape != nil && (m.lost || strings.Contains(text(m.shape), "?"))
+	return !m.open && len(m.rows) > 0 && m.shape != nil && (m.lost || m.wanted || strings.Contains(text(m.shape), "?"))
 }
 
 // row is the number of a message in the table.
