@@ -252,6 +252,9 @@ func zeroBasic(basic *types.Basic) Value {
 
 // zeroPlain is the zero of a type without anything that goroutines meet at.
 func zeroPlain(t types.Type) Value {
+	if lockKind(t) == "atomic" {
+		return Agg{[]Value{atomicZero(t)}}
+	}
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
 		elems := make([]Value, u.NumFields())
