@@ -40,8 +40,9 @@ func (d *Driver) message(s *State, to end, v Value, pos token.Pos) *Expr {
 		return &Expr{op: "unit"}
 	}
 	messages := d.messages(to.object.key)
-	messages.join(d, s, v, to.object.typ)
 	d.escape(s, v)
+	messages.join(d, s, v, to.object.typ)
+	messages = messages.find()
 	expr, ok := messages.encode(d, s, v)
 	if messages.lost {
 		d.assume(pos, "either", aboutSeveralInMessage)
@@ -50,6 +51,12 @@ func (d *Driver) message(s *State, to end, v Value, pos token.Pos) *Expr {
 		// A number that is not known: receivers must not rely on any.
 		d.blur(messages)
 		return expr
+	}
+	if hole, carries := messages.hole(); expr == nil && carries && hole.kind == "cell" {
+		// The sender does not have the cell: what it stands for is not followed.
+		d.abstract(hole.key)
+		d.blur(messages)
+		return &Expr{op: "unit"}
 	}
 	if expr == nil {
 		d.assume(pos, "either", aboutUnknownLock)

@@ -117,6 +117,7 @@ type Facts struct {
 	closed   map[string]bool             // messages of channels that are closed somewhere
 	writers  map[string]map[string]bool  // of cells: the roots that write them
 	many     map[string]bool             // roots that are started more than once
+	met      map[string]bool             // objects that goroutines know from messages
 	doubled  map[string]bool             // types of objects that receivers know by copies
 	torn     map[string]bool             // of these types: parts that are written afterwards
 	missed   map[*ssa.Global]bool        // package variables that are used although the entry was not seen to reach them
@@ -128,7 +129,7 @@ func newFacts() *Facts {
 		names: map[string]string{}, taken: map[string]int{}, contexts: map[string]int{},
 		globals: map[string]bool{}, mapKeys: map[string]map[string]Value{}, access: map[string]*Access{},
 		stopped: map[string]bool{}, closed: map[string]bool{}, writers: map[string]map[string]bool{}, many: map[string]bool{},
-		doubled: map[string]bool{}, torn: map[string]bool{}, missed: map[*ssa.Global]bool{},
+		met: map[string]bool{}, doubled: map[string]bool{}, torn: map[string]bool{}, missed: map[*ssa.Global]bool{},
 	}
 }
 

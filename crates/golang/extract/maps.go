@@ -135,6 +135,7 @@ func (d *Driver) updateShared(s *State, name string, key Value, value Value, pos
 		d.put(&Code{op: opEntryDelete, on: variable(cell), test: variable(o.guard), pos: pos, held: held})
 		return true
 	}
+	d.escape(s, value)
 	messages := d.messages(s.heap[cell].key)
 	messages.join(d, s, value, s.heap[cell].typ)
 	expr, ok := messages.encode(d, s, value)
@@ -142,7 +143,6 @@ func (d *Driver) updateShared(s *State, name string, key Value, value Value, pos
 		d.blur(messages)
 		expr = &Expr{op: "unit"}
 	}
-	d.escape(s, value)
 	d.put(&Code{op: opEntryPut, on: variable(cell), test: variable(o.guard), expr: expr, pos: pos, held: held})
 	return true
 }

@@ -113,7 +113,9 @@ func (d *Driver) unite(a, b string) {
 func (d *Driver) carriable(m *Messages, shape Value) Value {
 	shape = oneHole(m, shape)
 	if m.deep = m.deep || d.isDeep(m, shape); m.deep {
-		m.lost = true
+		if hole, ok := holeOf(shape); ok && hole.kind != "cell" {
+			m.lost = true
+		}
 		count := 0
 		shape = fillHoles(shape, &count, -1)
 	}
@@ -126,7 +128,7 @@ const deepestType = 4
 func (d *Driver) isDeep(m *Messages, shape Value) bool {
 	hole, ok := holeOf(shape)
 	for range deepestType {
-		if !ok || hole.kind != "chan" {
+		if !ok || hole.kind != "chan" && hole.kind != "cell" {
 			return false
 		}
 		next := d.messages(hole.key)
@@ -135,7 +137,7 @@ func (d *Driver) isDeep(m *Messages, shape Value) bool {
 		}
 		hole, ok = next.hole()
 	}
-	return ok && hole.kind == "chan"
+	return ok && (hole.kind == "chan" || hole.kind == "cell")
 }
 
 // sameType tells whether two channels can be compared in the program.
@@ -173,7 +175,7 @@ func (d *Driver) shapeOf(s *State, v Value, depth int) Value {
 		return Hole{kind: "int"}
 	case Ref:
 		o := s.heap[v.object]
-		if o == nil || o.kind == "timer" || o.kind == "cell" {
+		if o == nil || o.kind == "timer" || o.kind == "cell" && o.multi {
 			return Sym{"?"}
 		}
 		hole := Hole{kind: o.kind, key: o.key, clock: o.clock}
@@ -221,6 +223,12 @@ func (d *Driver) joinShapes(a, b Value) Value {
 	if _, ok := b.(Maybe); ok {
 		a, b = b, a
 	}
+	if hole, ok := b.(Hole); ok && hole.kind == "cell" {
+		a, b = b, a
+	}
+	if _, ok := b.(Known); ok && isConstant(a) {
+		a, b = b, a
+	}
 	switch x := a.(type) {
 	case Maybe:
 		if isNil(b) {
@@ -231,6 +239,17 @@ func (d *Driver) joinShapes(a, b Value) Value {
 		}
 		return maybe(d.joinShapes(x.inner, b))
 	case Hole:
+		if x.kind == "cell" {
+			// A cell can only be known as part of its object, which is the same in all messages.
+			if y, ok := b.(Known); ok && x.object == y.object {
+				return y
+			}
+			if scalarKind(b) != "" || isConstant(b) {
+				// An earlier run did not know yet that it is one.
+				return x
+			}
+			break
+		}
 		if y, ok := b.(Hole); ok && x.kind == y.kind && x.clock == y.clock {
 			if x.kind == "chan" {
 				d.unite(x.key, y.key)
@@ -254,6 +273,9 @@ func (d *Driver) joinShapes(a, b Value) Value {
 	case Known:
 		if y, ok := b.(Hole); ok {
 			return d.joinShapes(y, x)
+		}
+		if scalarKind(b) != "" || isConstant(b) && !isNil(b) {
+			return x
 		}
 	case Box:
 		if isNil(b) {
@@ -335,6 +357,12 @@ func oneHole(m *Messages, shape Value) Value {
 	if len(holes) <= 1 {
 		return shape
 	}
+	isCell := func(hole Hole) bool { return hole.kind == "cell" }
+	isOther := func(hole Hole) bool { return hole.kind != "cell" }
+	if slices.ContainsFunc(holes, isCell) && slices.ContainsFunc(holes, isOther) {
+		// Everything else has no other way.
+		return oneHole(m, withoutCells(shape))
+	}
 	keep := -1
 	objects := 0
 	for i, hole := range holes {
@@ -359,6 +387,22 @@ func oneHole(m *Messages, shape Value) Value {
 	}
 	count := 0
 	return fillHoles(shape, &count, keep)
+}
+
+// withoutCells is a shape that carries no cell.
+func withoutCells(shape Value) Value {
+	if hole, ok := shape.(Hole); ok && hole.kind == "cell" {
+		return Known{hole.object}
+	}
+	inner := children(shape)
+	if len(inner) == 0 {
+		return shape
+	}
+	out := make([]Value, len(inner))
+	for i, child := range inner {
+		out[i] = withoutCells(child)
+	}
+	return rebuild(shape, out)
 }
 
 func collectHoles(v Value, holes *[]Hole) {
@@ -422,7 +466,7 @@ func (d *Driver) typeOf(key string, depth int) string {
 	if !ok || depth > deepestType {
 		return "unit"
 	}
-	if hole.kind == "chan" {
+	if hole.kind == "chan" || hole.kind == "cell" {
 		return "chan " + d.typeOf(hole.key, depth+1)
 	}
 	return hole.kind
@@ -463,6 +507,9 @@ func (d *Driver) carried(s *State, shape, v Value) *Expr {
 		}
 		return d.carried(s, sh.inner, v)
 	case Hole:
+		if r, ok := v.(Ref); sh.kind == "cell" && (!ok || s.heap[r.object] == nil || s.heap[r.object].kind != "cell") {
+			return nil
+		}
 		switch x := v.(type) {
 		case Ref:
 			return variable(x.object)
@@ -535,12 +582,21 @@ func (d *Driver) decodeShape(s *State, shape Value, name, key, path string, t ty
 			d.kinds[name] = sh.kind
 			return Dyn{variable(name)}
 		}
-		d.kinds[name], d.keys[name] = sh.kind, sh.key
+		d.kinds[name], d.keys[name] = d.kindOf(sh.kind), sh.key
+		if sh.kind == "cell" {
+			s.heap[name] = &Object{kind: "cell", key: sh.key, typ: t}
+			s.escaped[name] = true
+			return Ref{name}
+		}
 		s.heap[name] = &Object{kind: sh.kind, key: sh.key, multi: true, nilable: sh.kind == "chan", typ: chanElement(t), room: -1, clock: sh.clock}
 		s.escaped[name] = true
 		return Ref{name}
 	case Box:
 		if sh.object != "" && s.heap[sh.object] != nil && !s.heap[sh.object].multi {
+			return Ptr{sh.object, sh.path}
+		}
+		if _, isMap := sh.typ.Underlying().(*types.Map); sh.object != "" && s.heap[sh.object] == nil && !isMap {
+			d.meetObject(s, sh, name, key, path)
 			return Ptr{sh.object, sh.path}
 		}
 		object := fmt.Sprintf("msg_%s%s", name, strings.ReplaceAll(path, "/", "_"))
@@ -566,6 +622,40 @@ func (d *Driver) decodeShape(s *State, shape Value, name, key, path string, t ty
 		out[i] = d.decodeShape(s, child, name, key, fmt.Sprintf("%s/%d", path, i), part)
 	}
 	return rebuild(shape, out)
+}
+
+// meetObject makes an object known to a goroutine that receives a pointer to it. There is only one of
+// this name. What any goroutine writes from now on is in cells, and a part that is one comes with
+// the message, or is not followed at all.
+func (d *Driver) meetObject(s *State, box Box, name, key, path string) {
+	if !d.facts.met[box.object] {
+		d.facts.met[box.object] = true
+		d.changed = true
+	}
+	content := d.decodeShape(s, box.content, name, key, path+"/b", box.typ)
+	s.heap[box.object] = &Object{kind: "memory", typ: box.typ, value: d.withoutWritten(s, box.object, "", content, false)}
+	s.escaped[box.object] = true
+}
+
+// withoutWritten is the content of an object in which the parts that goroutines write are cells, or
+// are not followed.
+func (d *Driver) withoutWritten(s *State, object, path string, v Value, marked bool) Value {
+	marked = marked || d.facts.shared[object+path]
+	if agg, ok := v.(Agg); ok {
+		elems := make([]Value, len(agg.elems))
+		for i, e := range agg.elems {
+			elems[i] = d.withoutWritten(s, object, sub(path, i), e, marked)
+		}
+		return Agg{elems}
+	}
+	if !marked || isLock(s, v) {
+		return v
+	}
+	if r, ok := v.(Ref); ok && s.heap[r.object] != nil && s.heap[r.object].kind == "cell" {
+		return v
+	}
+	d.abstract(object + path)
+	return Any{}
 }
 
 func chanElement(t types.Type) types.Type {

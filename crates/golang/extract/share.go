@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +20,9 @@ func (d *Driver) escape(s *State, v Value) {
 	})
 	for _, name := range names {
 		s.escaped[name] = true
+	}
+	// What is pointed to comes first: cells of what points to it know it as it is then.
+	for _, name := range slices.Backward(names) {
 		o := s.heap[name]
 		if o != nil && o.kind == "map" {
 			d.shareMap(s, name)
@@ -59,7 +63,7 @@ func (d *Driver) note(s *State, object, path string, v Value, writes bool) {
 	}
 	access.roots[s.root] = true
 	access.written = access.written || writes
-	if access.written && (len(access.roots) > 1 || !access.roots["main"]) && !d.facts.shared[place] {
+	if access.written && (len(access.roots) > 1 || !access.roots["main"] || d.facts.met[object]) && !d.facts.shared[place] {
 		d.facts.shared[place] = true
 		d.changed = true
 	}
@@ -220,6 +224,7 @@ func (d *Driver) readCell(s *State, cell, key string, pos token.Pos) Value {
 func (d *Driver) writeCell(s *State, cell string, v Value, pos token.Pos) {
 	d.wrote(s, cell)
 	d.remembers(s, cell, v)
+	d.escape(s, v)
 	o := s.heap[cell]
 	messages := d.messages(o.key)
 	messages.join(d, s, v, o.typ)
@@ -231,7 +236,6 @@ func (d *Driver) writeCell(s *State, cell string, v Value, pos token.Pos) {
 		d.abstract(o.key)
 		return
 	}
-	d.escape(s, v)
 	d.put(&Code{op: opCellWrite, on: variable(cell), expr: expr, pos: pos})
 }
 
@@ -300,7 +304,11 @@ func unbind(v Value, name string) (Value, bool) {
 }
 
 // usesVariable tells whether a decoded message depends on what is carried.
-func usesVariable(s *State, v Value, name string) bool {
+func usesVariable(s *State, v Value, name string) bool { return usesWithin(s, v, name, 8) }
+
+// usesWithin does so for a value behind some pointers; there are no more of them in a message than
+// the depth says.
+func usesWithin(s *State, v Value, name string, depth int) bool {
 	if dyn, ok := v.(Dyn); ok {
 		used := false
 		dyn.expr.each(func(n string) { used = used || n == name })
@@ -313,13 +321,13 @@ func usesVariable(s *State, v Value, name string) bool {
 		return r.object == name
 	}
 	if p, ok := v.(Ptr); ok {
-		if o := s.heap[p.object]; o != nil && strings.HasPrefix(p.object, "msg_") {
-			return usesVariable(s, o.value, name)
+		if o := s.heap[p.object]; o != nil && depth > 0 && (strings.HasPrefix(p.object, "msg_") || s.known.met[p.object]) {
+			return usesWithin(s, o.value, name, depth-1)
 		}
 		return false
 	}
 	for _, child := range children(v) {
-		if usesVariable(s, child, name) {
+		if usesWithin(s, child, name, depth) {
 			return true
 		}
 	}
