@@ -187,6 +187,12 @@ func (d *Driver) receive(s *State, i *ssa.UnOp) bool {
 		return d.receiveDone(s, i, channel, from, bind)
 	}
 	c := &Code{op: opGet, on: from.expr, pos: i.Pos()}
+	if from.object == nil {
+		// The channel is nil: this waits forever.
+		d.put(c)
+		d.put(&Code{op: opEnd})
+		return true
+	}
 	if d.silent(from) {
 		d.put(c)
 		if !d.isClosed(from) {
@@ -274,6 +280,10 @@ func (d *Driver) arms(s *State, i *ssa.Select, clocks bool) bool {
 				arms = append(arms, c)
 				continue
 			}
+			if other.object == nil {
+				arms = append(arms, &Code{op: opPut, on: other.expr, expr: &Expr{op: "unit"}, pos: pos, next: &Code{op: opEnd}})
+				continue
+			}
 			c := &Code{op: opPut, on: other.expr, expr: d.message(s, other, v, pos), pos: pos}
 			c.next = d.fork(s, func(t *State) {
 				t.sent(other)
@@ -311,6 +321,12 @@ func (d *Driver) arms(s *State, i *ssa.Select, clocks bool) bool {
 			continue
 		}
 		c := &Code{op: opGet, on: other.expr, pos: pos}
+		if other.object == nil {
+			// A case of a nil channel never happens.
+			c.next = &Code{op: opEnd}
+			arms = append(arms, c)
+			continue
+		}
 		if d.silent(other) {
 			c.next = &Code{op: opEnd}
 			if d.isClosed(other) {

@@ -20,6 +20,8 @@ type Messages struct {
 	deep  bool     // channels of channels without end: the program cannot carry them
 	// Is a number or flag that is carried used where the program cannot compute with it?
 	wanted bool
+	// What the numbers are computed from that the program computes and that are sent.
+	sources []*Messages
 	// The objects in the shape, and the shape they were listed from.
 	names           []string
 	listed, version int
@@ -94,6 +96,7 @@ func (d *Driver) unite(a, b string) {
 	m.open = m.open || len(m.rows) > mostTabled
 	m.deep = m.deep || n.deep
 	m.wanted = m.wanted || n.wanted
+	m.sources = append(m.sources, n.sources...)
 	shape := m.shape
 	switch {
 	case shape == nil:

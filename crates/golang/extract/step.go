@@ -95,6 +95,9 @@ func (d *Driver) advance(s *State) bool {
 			return d.receive(s, i)
 		}
 		f.regs[i] = d.unary(s, i)
+		if i.Op != token.MUL {
+			d.want(s, i, f.regs[i])
+		}
 	case *ssa.Lookup:
 		if name, ok := d.sharedMap(s, d.value(s, i.X)); ok {
 			if done, end := d.sharedLookup(s, i, name); done {

@@ -49,11 +49,35 @@ func (d *Driver) want(s *State, instr ssa.Instruction, result Value) {
 		}
 	}
 	for _, m := range wanted {
-		if !m.open && !m.wanted {
-			d.facts.wanted[m.key] = true
-			d.wanting = true
+		if m.mayBeKnown(5) {
+			d.wantMessages(m)
 		}
 	}
+}
+
+// wantMessages notes that numbers in messages are wanted, and so are those they are computed from.
+func (d *Driver) wantMessages(m *Messages) {
+	if d.facts.wanted[m.key] {
+		return
+	}
+	d.facts.wanted[m.key] = true
+	d.wanting = true
+	for _, source := range m.sources {
+		d.wantMessages(source.find())
+	}
+}
+
+// mayBeKnown tells whether messages are numbers that are known, or would be if others were.
+func (m *Messages) mayBeKnown(depth int) bool {
+	if !m.open {
+		return true
+	}
+	for _, source := range m.sources {
+		if depth == 0 || source.find() == m.find() || !source.find().mayBeKnown(depth-1) {
+			return false
+		}
+	}
+	return len(m.sources) > 0
 }
 
 // tabled is a value with the memory that belongs to it.
@@ -129,6 +153,13 @@ func isClosed(v Value) bool {
 
 // tabulate adds a message to the table, as long as there is one.
 func (m *Messages) tabulate(d *Driver, s *State, v Value) {
+	if dyn, ok := v.(Dyn); ok {
+		dyn.expr.each(func(name string) {
+			if source := d.origins[name]; source != nil && !slices.Contains(m.sources, source) {
+				m.sources = append(m.sources, source)
+			}
+		})
+	}
 	if m.open {
 		return
 	}
