@@ -60,6 +60,10 @@ func (d *Driver) computed(s *State, op token.Token, x, y Value, basic *types.Bas
 	}
 	switch op {
 	case token.LSS, token.LEQ, token.GTR, token.GEQ:
+		switch basic.Kind() {
+		case types.Uint, types.Uint64, types.Uintptr:
+			return Dyn{unsignedOrder(op, left, right)}, true
+		}
 		return Dyn{&Expr{op: op.String(), args: []*Expr{left, right}}}, true
 	case token.ADD, token.SUB, token.MUL:
 		// In a loop without a known end numbers might grow forever. Other widths wrap elsewhere.
@@ -68,6 +72,26 @@ func (d *Driver) computed(s *State, op token.Token, x, y Value, basic *types.Bas
 		}
 	}
 	return nil, false
+}
+
+// unsignedOrder compares unsigned numbers of 64 bits, which are kept as the signed ones of the same
+// bits: those with a sign are the larger ones.
+func unsignedOrder(op token.Token, left, right *Expr) *Expr {
+	if op == token.GTR || op == token.LEQ {
+		left, right = right, left
+	}
+	negative := func(e *Expr) *Expr { return &Expr{op: "<", args: []*Expr{e, {op: "int"}}} }
+	not := func(e *Expr) *Expr { return &Expr{op: "!", args: []*Expr{e}} }
+	and := func(a, b *Expr) *Expr { return &Expr{op: "&&", args: []*Expr{a, b}} }
+	// Either only the right one has a sign, or not only the left one has, and it is less.
+	less := &Expr{op: "||", args: []*Expr{
+		and(not(negative(left)), negative(right)),
+		and(not(and(negative(left), not(negative(right)))), &Expr{op: "<", args: []*Expr{left, right}}),
+	}}
+	if op == token.GEQ || op == token.LEQ {
+		return not(less)
+	}
+	return less
 }
 
 // longestUnknown is how long the name of an unknown may become that is computed from others.

@@ -223,6 +223,9 @@ func (d *Driver) callUnknown(s *State, site ssa.Instruction, call *ssa.CallCommo
 	if reg, ok := site.(*ssa.Call); ok {
 		results = reg.Type()
 	}
+	if isNil(fn) {
+		return d.panics(s, d.runtimeError("runtime error: invalid memory address or nil pointer dereference"), pos)
+	}
 	if call != nil && call.IsInvoke() && isContext(call.Value.Type()) {
 		// A context from outside: it may end at any moment.
 		finish(d.unknown(s, here(s.top()), site, results))
@@ -235,9 +238,6 @@ func (d *Driver) callUnknown(s *State, site ssa.Instruction, call *ssa.CallCommo
 		d.forgetAll(s, args)
 		finish(d.unknownFrom(s, here(s.top()), site, results, fromOutside(text(fn))))
 		return false
-	}
-	if isNil(fn) {
-		return d.panics(s, d.runtimeError("runtime error: invalid memory address or nil pointer dereference"), pos)
 	}
 	d.assume(pos, "either", aboutUnknownFunction)
 	d.forgetAll(s, args)

@@ -16,6 +16,7 @@ type Code struct {
 	on   *Expr   // the channel, lock, condition
 	expr *Expr   // what is sent, assigned, added
 	test *Expr   // of a swap: whether it happens
+	last *Expr   // of a swap: what is stored if it does not happen; the old value if there is none
 	n    int64   // capacity
 	note string  // why a panic happens, the kind of a lock
 	arms []*Code // of choose, if and select: each arm starts with its own code
@@ -61,7 +62,7 @@ const (
 	opCellRead    = "cellread"    // name bound, on
 	opCellWrite   = "cellwrite"   // on, expr
 	opCellUpdate  = "cellupdate"  // name bound to the old value, on, expr in terms of name
-	opCellSwap    = "cellswap"    // name bound to the old value, on, test, expr
+	opCellSwap    = "cellswap"    // name bound to the old value, on, test, expr, last
 	opEntryNew    = "entrynew"    // name: an empty cell
 	opEntryFill   = "entryfill"   // on, expr
 	opEntryPut    = "entryput"    // on, expr, test: the guard

@@ -40,8 +40,9 @@ func (d *Driver) message(s *State, to end, v Value, pos token.Pos) *Expr {
 		return &Expr{op: "unit"}
 	}
 	messages := d.messages(to.object.key)
-	messages.join(d, s, v, to.object.typ)
 	d.escape(s, v)
+	messages.join(d, s, v, to.object.typ)
+	messages = messages.find()
 	expr, ok := messages.encode(d, s, v)
 	if messages.lost {
 		d.assume(pos, "either", aboutSeveralInMessage)
@@ -50,6 +51,12 @@ func (d *Driver) message(s *State, to end, v Value, pos token.Pos) *Expr {
 		// A number that is not known: receivers must not rely on any.
 		d.blur(messages)
 		return expr
+	}
+	if hole, carries := messages.hole(); expr == nil && carries && hole.kind == "cell" {
+		// The sender does not have the cell: what it stands for is not followed.
+		d.abstract(hole.key)
+		d.blur(messages)
+		return &Expr{op: "unit"}
 	}
 	if expr == nil {
 		d.assume(pos, "either", aboutUnknownLock)
@@ -139,6 +146,18 @@ func zeroFits(m *Messages, t types.Type) bool {
 	return t == nil || equal(m.shape, zeroPlain(t))
 }
 
+// silent tells channels on which no goroutine is known to send: a receive from one goes on only if
+// the channel is closed. Should a later run learn of a message, it follows the receive as well, and
+// it has not met values of which only this run knows nothing.
+func (d *Driver) silent(from end) bool {
+	return from.object != nil && from.object.kind == "chan" && d.messages(from.object.key).shape == nil
+}
+
+// isClosed tells whether the channel is closed somewhere.
+func (d *Driver) isClosed(from end) bool {
+	return d.facts.closed[d.messages(from.object.key).key]
+}
+
 func (d *Driver) receive(s *State, i *ssa.UnOp) bool {
 	d.operation(i.Pos())
 	f := s.top()
@@ -168,6 +187,21 @@ func (d *Driver) receive(s *State, i *ssa.UnOp) bool {
 		return d.receiveDone(s, i, channel, from, bind)
 	}
 	c := &Code{op: opGet, on: from.expr, pos: i.Pos()}
+	if from.object == nil {
+		// The channel is nil: this waits forever.
+		d.put(c)
+		d.put(&Code{op: opEnd})
+		return true
+	}
+	if d.silent(from) {
+		d.put(c)
+		if !d.isClosed(from) {
+			d.put(&Code{op: opEnd})
+			return true
+		}
+		bind(s, zeroPlain(element), KBool(false))
+		return false
+	}
 	v, ok := d.received(s, from, key, element, c, i.CommaOk)
 	d.put(c)
 	s.took(from)
@@ -246,6 +280,10 @@ func (d *Driver) arms(s *State, i *ssa.Select, clocks bool) bool {
 				arms = append(arms, c)
 				continue
 			}
+			if other.object == nil {
+				arms = append(arms, &Code{op: opPut, on: other.expr, expr: &Expr{op: "unit"}, pos: pos, next: &Code{op: opEnd}})
+				continue
+			}
 			c := &Code{op: opPut, on: other.expr, expr: d.message(s, other, v, pos), pos: pos}
 			c.next = d.fork(s, func(t *State) {
 				t.sent(other)
@@ -283,6 +321,22 @@ func (d *Driver) arms(s *State, i *ssa.Select, clocks bool) bool {
 			continue
 		}
 		c := &Code{op: opGet, on: other.expr, pos: pos}
+		if other.object == nil {
+			// A case of a nil channel never happens.
+			c.next = &Code{op: opEnd}
+			arms = append(arms, c)
+			continue
+		}
+		if d.silent(other) {
+			c.next = &Code{op: opEnd}
+			if d.isClosed(other) {
+				c.next = d.fork(s, func(t *State) {
+					t.top().regs[i] = tuple(t, index, KBool(false), zeroPlain(element), slot)
+				})
+			}
+			arms = append(arms, c)
+			continue
+		}
 		usesOk := usesOk(i)
 		c.next = d.fork(s, func(t *State) {
 			v, ok := d.received(t, other, key, element, c, usesOk)

@@ -497,6 +497,17 @@ func (d *Driver) unary(s *State, i *ssa.UnOp) Value {
 			}
 		}
 	}
+	if x, ok := x.(Dyn); ok && i.Op == token.XOR && (!s.multi || d.limits.scalars) {
+		// The complement of a signed number is one less than its negative, and all bits less the
+		// number otherwise.
+		if basic, ok := i.Type().Underlying().(*types.Basic); ok {
+			all := int64(-1)
+			if low, high, narrow := rangeOf(basic); narrow && low == 0 {
+				all = high
+			}
+			return Dyn{&Expr{op: "-", args: []*Expr{{op: "int", n: all}, x.expr}}}
+		}
+	}
 	if n, ok := x.(KInt); ok && i.Op == token.XOR {
 		if basic, ok := i.Type().Underlying().(*types.Basic); ok {
 			return wrapInteger(^int64(n), basic)

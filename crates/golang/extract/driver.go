@@ -66,6 +66,7 @@ type Driver struct {
 	steps     int
 	full      bool // a limit was reached
 	changed   bool // a fact was learned: the run has to be repeated
+	wanting   bool // numbers are wanted that were not before: the entry has to be begun again
 	counted   bool // numbers are kept that may grow
 	contexts  map[string]int
 	kinds     map[string]string // of runtime variables: chan, mutex, …, int, bool
@@ -90,6 +91,7 @@ type Driver struct {
 	home        *types.Package           // of the entry
 	hintNames   map[string]string        // what people call what hints of names stand for
 	goNames     map[string]GoName        // what people call objects of the program
+	origins     map[string]*Messages     // of variables that hold what was received or read: what is known of it
 	fromShared  map[string]bool          // unknowns that were read from memory other goroutines write
 }
 
@@ -106,6 +108,9 @@ type Facts struct {
 	shared   map[string]bool // parts of memory that are written after other goroutines can see them
 	abstract map[string]bool // of those, the ones that cannot be followed
 	messages map[string]*Messages
+	round    int             // how many runs there were before
+	begun    int             // how often the entry was begun again
+	wanted   map[string]bool // messages whose numbers are used where the program cannot compute with them
 	names    map[string]string
 	taken    map[string]int
 	contexts map[string]int
@@ -114,7 +119,9 @@ type Facts struct {
 	mapKeys  map[string]map[string]Value // of shared maps: the keys that entries may have
 	stopped  map[string]bool             // tickers that are stopped somewhere
 	closed   map[string]bool             // messages of channels that are closed somewhere
+	writers  map[string]map[string]bool  // of cells: the roots that write them
 	many     map[string]bool             // roots that are started more than once
+	met      map[string]bool             // objects that goroutines know from messages
 	doubled  map[string]bool             // types of objects that receivers know by copies
 	torn     map[string]bool             // of these types: parts that are written afterwards
 	missed   map[*ssa.Global]bool        // package variables that are used although the entry was not seen to reach them
@@ -122,12 +129,22 @@ type Facts struct {
 
 func newFacts() *Facts {
 	return &Facts{
-		shared: map[string]bool{}, abstract: map[string]bool{}, messages: map[string]*Messages{},
+		wanted: map[string]bool{}, shared: map[string]bool{}, abstract: map[string]bool{}, messages: map[string]*Messages{},
 		names: map[string]string{}, taken: map[string]int{}, contexts: map[string]int{},
 		globals: map[string]bool{}, mapKeys: map[string]map[string]Value{}, access: map[string]*Access{},
-		stopped: map[string]bool{}, closed: map[string]bool{}, many: map[string]bool{},
-		doubled: map[string]bool{}, torn: map[string]bool{}, missed: map[*ssa.Global]bool{},
+		stopped: map[string]bool{}, closed: map[string]bool{}, writers: map[string]map[string]bool{}, many: map[string]bool{},
+		met: map[string]bool{}, doubled: map[string]bool{}, torn: map[string]bool{}, missed: map[*ssa.Global]bool{},
 	}
+}
+
+// again are the facts for an entry that is begun again with other numbers wanted: what was learned
+// without them is forgotten, and what names mean is kept.
+func (f *Facts) again() *Facts {
+	fresh := newFacts()
+	fresh.begun, fresh.wanted = f.begun+1, f.wanted
+	fresh.names, fresh.taken, fresh.contexts = f.names, f.taken, f.contexts
+	fresh.globals, fresh.missed = f.globals, f.missed
+	return fresh
 }
 
 func newDriver(world *World, facts *Facts, limits Limits) *Driver {
@@ -139,7 +156,7 @@ func newDriver(world *World, facts *Facts, limits Limits) *Driver {
 		usesGlobal: facts.globals, reached: map[token.Pos]bool{}, inexact: map[token.Pos]bool{},
 		assumptions: map[string]Note{}, fromShared: map[string]bool{}, loops: map[*ssa.BasicBlock]bool{},
 		liveness: world.liveness, loopsOf: world.loopsOf,
-		hintNames: map[string]string{}, goNames: map[string]GoName{},
+		hintNames: map[string]string{}, goNames: map[string]GoName{}, origins: map[string]*Messages{},
 	}
 }
 
@@ -151,11 +168,15 @@ func drive(world *World, entry *ssa.Function, limits Limits) (*Driver, *Node) {
 	missed := 0
 	spent := 0
 	for round := 0; ; round++ {
+		facts.round = round
 		if len(facts.missed) > missed {
 			missed = len(facts.missed)
 			reached = world.findReached(entry, facts.missed)
 		}
 		d := newDriver(world, facts, limits)
+		if len(facts.wanted) > 0 {
+			d.limits.steps = min(limits.steps*10, mostStepsWanting)
+		}
 		d.steps = spent
 		d.needed, d.active, d.flags = reached.globals, reached.active, reached.flags
 		if entry.Pkg != nil {
@@ -164,9 +185,19 @@ func drive(world *World, entry *ssa.Function, limits Limits) (*Driver, *Node) {
 		start := d.start(entry)
 		d.work()
 		spent = d.steps
+		if d.full && len(facts.wanted) > 0 {
+			// It fits without these numbers.
+			facts, round, spent = facts.again(), -1, 0
+			facts.begun, facts.wanted = mostWanting, map[string]bool{}
+			continue
+		}
 		if d.full {
 			d.assume(entry.Pos(), "either", aboutTooLarge)
 			return d, start
+		}
+		if d.wanting {
+			facts, round = facts.again(), -1
+			continue
 		}
 		if !d.changed {
 			return d, start
@@ -462,8 +493,18 @@ func (d *Driver) named(dyn Dyn, place, label string, subst map[string]*Expr) Val
 		d.kinds[name] = "bool"
 	}
 	subst[name] = dyn.expr
+	d.comesFrom(name, dyn.expr)
 	d.counted = true
 	return Dyn{variable(name)}
+}
+
+// comesFrom notes that a variable is computed from others.
+func (d *Driver) comesFrom(name string, e *Expr) {
+	e.each(func(other string) {
+		if m := d.origins[other]; m != nil {
+			d.origins[name] = m
+		}
+	})
 }
 
 // digest stands for the key of a state, which may be long: 128 bits tell states apart.

@@ -52,6 +52,12 @@ func (d *Driver) join(old, now *State, place string) (*State, map[string]*Expr) 
 			copied := *out.heap[name]
 			copied.value = j.value(before.value, o.value, "o"+name, 0)
 			out.heap[name] = &copied
+		case "cell":
+			if o.value != nil && (before.value == nil || !equal(o.value, before.value)) {
+				copied := *o
+				copied.value = nil
+				out.heap[name] = &copied
+			}
 		case "map":
 			if len(o.entries) != len(before.entries) || o.blurred || before.blurred {
 				copied := *o
@@ -150,6 +156,7 @@ func (j *joining) scalar(a, b Value, label string) (Value, bool) {
 		j.d.kinds[name] = "bool"
 	}
 	j.subst[name] = y
+	j.d.comesFrom(name, y)
 	j.d.counted = true
 	return Dyn{variable(name)}, true
 }

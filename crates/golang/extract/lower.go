@@ -444,6 +444,9 @@ func (w *writer) device(c *Code, env names, on string) names {
 		w.line(0, "if %s {", expression(c.test, env))
 		w.line(0, "    put %s %s", on, expression(c.expr, env))
 		w.line(0, "} else {")
+		if c.last != nil {
+			name = expression(c.last, env)
+		}
 		w.line(0, "    put %s %s", on, name)
 		w.line(0, "}")
 	case opCloseOnce:

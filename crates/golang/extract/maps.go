@@ -135,6 +135,7 @@ func (d *Driver) updateShared(s *State, name string, key Value, value Value, pos
 		d.put(&Code{op: opEntryDelete, on: variable(cell), test: variable(o.guard), pos: pos, held: held})
 		return true
 	}
+	d.escape(s, value)
 	messages := d.messages(s.heap[cell].key)
 	messages.join(d, s, value, s.heap[cell].typ)
 	expr, ok := messages.encode(d, s, value)
@@ -142,7 +143,6 @@ func (d *Driver) updateShared(s *State, name string, key Value, value Value, pos
 		d.blur(messages)
 		expr = &Expr{op: "unit"}
 	}
-	d.escape(s, value)
 	d.put(&Code{op: opEntryPut, on: variable(cell), test: variable(o.guard), expr: expr, pos: pos, held: held})
 	return true
 }
@@ -186,6 +186,13 @@ func (d *Driver) lookSharedWith(s *State, name, key string, at ssa.Value, presen
 		release()
 	}
 	found := &Code{op: opGet, on: variable(cell)}
+	if d.messages(s.heap[cell].key).shape == nil {
+		// No goroutine is known to store this entry: the map does not have it. Should a later run
+		// learn otherwise, it follows this way as well.
+		d.put(&Code{op: opGet, on: variable(o.guard)})
+		within(s, func() { absent(s) })
+		return false
+	}
 	found.next = d.fork(s, func(t *State) {
 		variableName := d.scalarName(t, "x", place)
 		v := d.messages(t.heap[cell].key).decode(d, t, variableName, place, element)

@@ -18,6 +18,10 @@ type Messages struct {
 	rows  []tabled // the messages, as long as each is known as a whole
 	open  bool     // not all are
 	deep  bool     // channels of channels without end: the program cannot carry them
+	// Is a number or flag that is carried used where the program cannot compute with it?
+	wanted bool
+	// What the numbers are computed from that the program computes and that are sent.
+	sources []*Messages
 	// The objects in the shape, and the shape they were listed from.
 	names           []string
 	listed, version int
@@ -26,7 +30,7 @@ type Messages struct {
 func (d *Driver) messages(key string) *Messages {
 	m := d.facts.messages[key]
 	if m == nil {
-		m = &Messages{key: key}
+		m = &Messages{key: key, wanted: d.facts.wanted[key]}
 		d.facts.messages[key] = m
 	}
 	return m.find()
@@ -91,6 +95,8 @@ func (d *Driver) unite(a, b string) {
 	}
 	m.open = m.open || len(m.rows) > mostTabled
 	m.deep = m.deep || n.deep
+	m.wanted = m.wanted || n.wanted
+	m.sources = append(m.sources, n.sources...)
 	shape := m.shape
 	switch {
 	case shape == nil:
@@ -110,7 +116,9 @@ func (d *Driver) unite(a, b string) {
 func (d *Driver) carriable(m *Messages, shape Value) Value {
 	shape = oneHole(m, shape)
 	if m.deep = m.deep || d.isDeep(m, shape); m.deep {
-		m.lost = true
+		if hole, ok := holeOf(shape); ok && hole.kind != "cell" {
+			m.lost = true
+		}
 		count := 0
 		shape = fillHoles(shape, &count, -1)
 	}
@@ -123,7 +131,7 @@ const deepestType = 4
 func (d *Driver) isDeep(m *Messages, shape Value) bool {
 	hole, ok := holeOf(shape)
 	for range deepestType {
-		if !ok || hole.kind != "chan" {
+		if !ok || hole.kind != "chan" && hole.kind != "cell" {
 			return false
 		}
 		next := d.messages(hole.key)
@@ -132,7 +140,7 @@ func (d *Driver) isDeep(m *Messages, shape Value) bool {
 		}
 		hole, ok = next.hole()
 	}
-	return ok && hole.kind == "chan"
+	return ok && (hole.kind == "chan" || hole.kind == "cell")
 }
 
 // sameType tells whether two channels can be compared in the program.
@@ -170,7 +178,7 @@ func (d *Driver) shapeOf(s *State, v Value, depth int) Value {
 		return Hole{kind: "int"}
 	case Ref:
 		o := s.heap[v.object]
-		if o == nil || o.kind == "timer" || o.kind == "cell" {
+		if o == nil || o.kind == "timer" || o.kind == "cell" && o.multi {
 			return Sym{"?"}
 		}
 		hole := Hole{kind: o.kind, key: o.key, clock: o.clock}
@@ -215,8 +223,36 @@ func (d *Driver) joinShapes(a, b Value) Value {
 	if isNil(a) {
 		a, b = b, a
 	}
+	if _, ok := b.(Maybe); ok {
+		a, b = b, a
+	}
+	if hole, ok := b.(Hole); ok && hole.kind == "cell" {
+		a, b = b, a
+	}
+	if _, ok := b.(Known); ok && isConstant(a) {
+		a, b = b, a
+	}
 	switch x := a.(type) {
+	case Maybe:
+		if isNil(b) {
+			return x
+		}
+		if y, ok := b.(Maybe); ok {
+			b = y.inner
+		}
+		return maybe(d.joinShapes(x.inner, b))
 	case Hole:
+		if x.kind == "cell" {
+			// A cell can only be known as part of its object, which is the same in all messages.
+			if y, ok := b.(Known); ok && x.object == y.object {
+				return y
+			}
+			if scalarKind(b) != "" || isConstant(b) {
+				// An earlier run did not know yet that it is one.
+				return x
+			}
+			break
+		}
 		if y, ok := b.(Hole); ok && x.kind == y.kind && x.clock == y.clock {
 			if x.kind == "chan" {
 				d.unite(x.key, y.key)
@@ -241,10 +277,12 @@ func (d *Driver) joinShapes(a, b Value) Value {
 		if y, ok := b.(Hole); ok {
 			return d.joinShapes(y, x)
 		}
+		if scalarKind(b) != "" || isConstant(b) && !isNil(b) {
+			return x
+		}
 	case Box:
 		if isNil(b) {
-			// Who receives nil looks before using it.
-			return x
+			return Maybe{x}
 		}
 		if y, ok := b.(Box); ok && x.path == y.path && types.Identical(x.typ, y.typ) {
 			name := x.object
@@ -255,7 +293,7 @@ func (d *Driver) joinShapes(a, b Value) Value {
 		}
 	case Clo:
 		if isNil(b) {
-			return x
+			return Maybe{x}
 		}
 		if y, ok := b.(Clo); ok && x.fn == y.fn {
 			return d.joinChildren(x, y)
@@ -280,6 +318,15 @@ func (d *Driver) joinShapes(a, b Value) Value {
 		}
 	}
 	return Sym{"?"}
+}
+
+// maybe is a shape, or nil.
+func maybe(shape Value) Value {
+	switch shape.(type) {
+	case Sym, Maybe:
+		return shape
+	}
+	return Maybe{shape}
 }
 
 func (d *Driver) joinChildren(a, b Value) Value {
@@ -313,6 +360,12 @@ func oneHole(m *Messages, shape Value) Value {
 	if len(holes) <= 1 {
 		return shape
 	}
+	isCell := func(hole Hole) bool { return hole.kind == "cell" }
+	isOther := func(hole Hole) bool { return hole.kind != "cell" }
+	if slices.ContainsFunc(holes, isCell) && slices.ContainsFunc(holes, isOther) {
+		// Everything else has no other way.
+		return oneHole(m, withoutCells(shape))
+	}
 	keep := -1
 	objects := 0
 	for i, hole := range holes {
@@ -337,6 +390,22 @@ func oneHole(m *Messages, shape Value) Value {
 	}
 	count := 0
 	return fillHoles(shape, &count, keep)
+}
+
+// withoutCells is a shape that carries no cell.
+func withoutCells(shape Value) Value {
+	if hole, ok := shape.(Hole); ok && hole.kind == "cell" {
+		return Known{hole.object}
+	}
+	inner := children(shape)
+	if len(inner) == 0 {
+		return shape
+	}
+	out := make([]Value, len(inner))
+	for i, child := range inner {
+		out[i] = withoutCells(child)
+	}
+	return rebuild(shape, out)
 }
 
 func collectHoles(v Value, holes *[]Hole) {
@@ -400,7 +469,7 @@ func (d *Driver) typeOf(key string, depth int) string {
 	if !ok || depth > deepestType {
 		return "unit"
 	}
-	if hole.kind == "chan" {
+	if hole.kind == "chan" || hole.kind == "cell" {
 		return "chan " + d.typeOf(hole.key, depth+1)
 	}
 	return hole.kind
@@ -434,7 +503,16 @@ func (m *Messages) encode(d *Driver, s *State, v Value) (*Expr, bool) {
 // carried finds the part of a value where its shape has the hole.
 func (d *Driver) carried(s *State, shape, v Value) *Expr {
 	switch sh := shape.(type) {
+	case Maybe:
+		if hole, ok := holeOf(sh.inner); ok && isNil(v) {
+			// Receivers look whether it is nil before they look at what is carried.
+			return zeroCarried(hole)
+		}
+		return d.carried(s, sh.inner, v)
 	case Hole:
+		if r, ok := v.(Ref); sh.kind == "cell" && (!ok || s.heap[r.object] == nil || s.heap[r.object].kind != "cell") {
+			return nil
+		}
 		switch x := v.(type) {
 		case Ref:
 			return variable(x.object)
@@ -466,6 +544,18 @@ func (d *Driver) carried(s *State, shape, v Value) *Expr {
 	return nil
 }
 
+// zeroCarried is what the program carries where a message has nothing to carry, if there is such a
+// thing.
+func zeroCarried(hole Hole) *Expr {
+	switch hole.kind {
+	case "int", "bool":
+		return &Expr{op: hole.kind}
+	case "chan":
+		return &Expr{op: "nil"}
+	}
+	return nil
+}
+
 // decode is what a receiver knows of a message whose carried part is in a variable.
 func (m *Messages) decode(d *Driver, s *State, name, key string, t types.Type) Value {
 	if m.shape == nil {
@@ -474,6 +564,7 @@ func (m *Messages) decode(d *Driver, s *State, name, key string, t types.Type) V
 	if m.usesTable() {
 		return m.fromTable(d, s, name)
 	}
+	d.origins[name] = m
 	return d.decodeShape(s, m.shape, name, key, "", t)
 }
 
@@ -481,6 +572,8 @@ func (d *Driver) decodeShape(s *State, shape Value, name, key, path string, t ty
 	switch sh := shape.(type) {
 	case Sym:
 		return d.unknown(s, key+path, nil, t)
+	case Maybe:
+		return eitherNil(name+path, d.decodeShape(s, sh.inner, name, key, path+"/m", t))
 	case Known:
 		if s.heap[sh.object] != nil {
 			return Ref{sh.object}
@@ -492,12 +585,21 @@ func (d *Driver) decodeShape(s *State, shape Value, name, key, path string, t ty
 			d.kinds[name] = sh.kind
 			return Dyn{variable(name)}
 		}
-		d.kinds[name], d.keys[name] = sh.kind, sh.key
+		d.kinds[name], d.keys[name] = d.kindOf(sh.kind), sh.key
+		if sh.kind == "cell" {
+			s.heap[name] = &Object{kind: "cell", key: sh.key, typ: t}
+			s.escaped[name] = true
+			return Ref{name}
+		}
 		s.heap[name] = &Object{kind: sh.kind, key: sh.key, multi: true, nilable: sh.kind == "chan", typ: chanElement(t), room: -1, clock: sh.clock}
 		s.escaped[name] = true
 		return Ref{name}
 	case Box:
 		if sh.object != "" && s.heap[sh.object] != nil && !s.heap[sh.object].multi {
+			return Ptr{sh.object, sh.path}
+		}
+		if _, isMap := sh.typ.Underlying().(*types.Map); sh.object != "" && s.heap[sh.object] == nil && !isMap {
+			d.meetObject(s, sh, name, key, path)
 			return Ptr{sh.object, sh.path}
 		}
 		object := fmt.Sprintf("msg_%s%s", name, strings.ReplaceAll(path, "/", "_"))
@@ -523,6 +625,40 @@ func (d *Driver) decodeShape(s *State, shape Value, name, key, path string, t ty
 		out[i] = d.decodeShape(s, child, name, key, fmt.Sprintf("%s/%d", path, i), part)
 	}
 	return rebuild(shape, out)
+}
+
+// meetObject makes an object known to a goroutine that receives a pointer to it. There is only one of
+// this name. What any goroutine writes from now on is in cells, and a part that is one comes with
+// the message, or is not followed at all.
+func (d *Driver) meetObject(s *State, box Box, name, key, path string) {
+	if !d.facts.met[box.object] {
+		d.facts.met[box.object] = true
+		d.changed = true
+	}
+	content := d.decodeShape(s, box.content, name, key, path+"/b", box.typ)
+	s.heap[box.object] = &Object{kind: "memory", typ: box.typ, value: d.withoutWritten(s, box.object, "", content, false)}
+	s.escaped[box.object] = true
+}
+
+// withoutWritten is the content of an object in which the parts that goroutines write are cells, or
+// are not followed.
+func (d *Driver) withoutWritten(s *State, object, path string, v Value, marked bool) Value {
+	marked = marked || d.facts.shared[object+path]
+	if agg, ok := v.(Agg); ok {
+		elems := make([]Value, len(agg.elems))
+		for i, e := range agg.elems {
+			elems[i] = d.withoutWritten(s, object, sub(path, i), e, marked)
+		}
+		return Agg{elems}
+	}
+	if !marked || isLock(s, v) {
+		return v
+	}
+	if r, ok := v.(Ref); ok && s.heap[r.object] != nil && s.heap[r.object].kind == "cell" {
+		return v
+	}
+	d.abstract(object + path)
+	return Any{}
 }
 
 func chanElement(t types.Type) types.Type {

@@ -123,10 +123,14 @@ func (d *Driver) cellAt(s *State, p Ptr) (string, bool) {
 }
 
 func (d *Driver) atomicAdd(m *modelled, p Ptr, t types.Type) bool {
+	basic, _ := m.fn.Signature.Results().At(0).Type().Underlying().(*types.Basic)
 	sum := func(old Value) Value {
 		a, ok1 := old.(KInt)
 		b, ok2 := m.arg(1).(KInt)
 		if ok1 && ok2 {
+			if basic != nil {
+				return wrapInteger(int64(a+b), basic)
+			}
 			return a + b
 		}
 		left, ok1 := scalar(old)
@@ -137,7 +141,7 @@ func (d *Driver) atomicAdd(m *modelled, p Ptr, t types.Type) bool {
 		return Sym{"«?»"}
 	}
 	cell, ok := d.cellAt(m.s, p)
-	if !ok {
+	if !ok || d.isRemembered(m.s, cell) {
 		v := sum(d.loadAt(m, p, t))
 		if _, unknown := v.(Sym); unknown {
 			v = d.unknown(m.s, m.key(), nil, t)
@@ -146,6 +150,8 @@ func (d *Driver) atomicAdd(m *modelled, p Ptr, t types.Type) bool {
 		m.finish(v)
 		return false
 	}
+	d.wrote(m.s, cell)
+	d.remembers(m.s, cell, nil)
 	o := m.s.heap[cell]
 	name := d.scalarName(m.s, "x", m.key())
 	d.kinds[name] = "int"
@@ -153,20 +159,41 @@ func (d *Driver) atomicAdd(m *modelled, p Ptr, t types.Type) bool {
 	messages := d.messages(o.key)
 	messages.join(d, m.s, added, o.typ)
 	expr, ok := messages.encode(d, m.s, added)
-	if !ok || messages.kind(d) != "int" {
+	if !ok || messages.kind(d) != "int" || messages.usesTable() {
 		d.abstract(o.key)
 		m.finish(d.unknown(m.s, here(m.s.top()), m.site, t))
 		return false
+	}
+	if _, _, narrow := rangeOf(basic); narrow {
+		return d.atomicAddNarrow(m, cell, name, basic)
 	}
 	d.put(&Code{op: opCellUpdate, name: name, on: variable(cell), expr: expr, pos: m.pos})
 	m.finish(added)
 	return false
 }
 
+// atomicAddNarrow adds to a cell with a number of less than 64 bits, whose old value gets a name.
+func (d *Driver) atomicAddNarrow(m *modelled, cell, name string, basic *types.Basic) bool {
+	amount, _ := scalar(m.arg(1))
+	ways, ok := wraps(token.ADD, variable(name), amount, basic)
+	if !ok || len(ways) > 2 {
+		d.abstract(m.s.heap[cell].key)
+		d.finishUnknown(m)
+		return false
+	}
+	swap := &Code{op: opCellSwap, name: name, on: variable(cell), test: ways[0].condition, expr: ways[0].result, last: ways[1].result, pos: m.pos}
+	d.put(swap)
+	if reg, isCall := m.site.(*ssa.Call); isCall && len(*reg.Referrers()) > 0 {
+		d.branchOn(m.s, ways, reg)
+		return true
+	}
+	return false
+}
+
 func (d *Driver) compareAndSwap(m *modelled, p Ptr, t types.Type) bool {
 	cell, ok := d.cellAt(m.s, p)
 	reg, isCall := m.site.(*ssa.Call)
-	if !ok {
+	if !ok || d.isRemembered(m.s, cell) {
 		same := d.compare(m.s, d.loadAt(m, p, nil), m.arg(1), false)
 		if known, ok := same.(KBool); ok {
 			if bool(known) {
@@ -186,6 +213,8 @@ func (d *Driver) compareAndSwap(m *modelled, p Ptr, t types.Type) bool {
 		d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{then, otherwise}})
 		return true
 	}
+	d.wrote(m.s, cell)
+	d.remembers(m.s, cell, nil)
 	o := m.s.heap[cell]
 	messages := d.messages(o.key)
 	messages.join(d, m.s, m.arg(2), o.typ)
@@ -193,6 +222,11 @@ func (d *Driver) compareAndSwap(m *modelled, p Ptr, t types.Type) bool {
 	kind := messages.kind(d)
 	before, ok1 := scalar(m.arg(1))
 	after, ok2 := scalar(m.arg(2))
+	if messages.usesTable() && ok1 && ok2 {
+		// Numbers and flags are equal if they are in the same row.
+		before, ok1 = messages.encode(d, m.s, m.arg(1))
+		after, ok2 = messages.encode(d, m.s, m.arg(2))
+	}
 	if !ok1 || !ok2 || kind != "int" && kind != "bool" {
 		d.abstract(o.key)
 		d.finishUnknown(m)

@@ -38,12 +38,13 @@ func (d *Driver) contextModels(m *modelled) (bool, bool) {
 	case "context.WithTimeout", "context.WithDeadline", "context.WithTimeoutCause", "context.WithDeadlineCause":
 		d.operation(m.pos)
 		child, cancel := d.derive(m, m.arg(0), true)
+		done := child.(Model).args[0].(Ref)
+		copied := *m.s.heap[done.object]
+		copied.deadline = true
 		if strings.HasSuffix(m.name, "Cause") {
-			done := child.(Model).args[0].(Ref)
-			copied := *m.s.heap[done.object]
 			copied.late = m.arg(2)
-			m.s.heap[done.object] = &copied
 		}
+		m.s.heap[done.object] = &copied
 		m.finish(Tup{[]Value{child, cancel}})
 	case "context.Cause":
 		return true, d.contextErr(m.s, m.site, m.arg(0), true, m.pos, m.finish)
@@ -70,6 +71,7 @@ func (d *Driver) sentinel(path, name string) Value {
 func (d *Driver) derive(m *modelled, parent Value, timed bool) (Value, Value) {
 	done := d.newChannel(m.s, "done", "done "+m.key(), 0, types.NewStruct(nil, nil), m.pos).(Ref)
 	d.nameContext(m, done.object)
+	d.closes(m.s.heap[done.object])
 	cell := d.flag(m.s, "ended_"+done.object, "ended "+m.key())
 	copied := *m.s.heap[done.object]
 	copied.ended = cell
@@ -100,6 +102,27 @@ func (d *Driver) derive(m *modelled, parent Value, timed bool) (Value, Value) {
 	copied.timed = timed
 	m.s.heap[done.object] = &copied
 	return Model{"context", append([]Value{done}, valuesOf(parent)...)}, Model{"cancel", []Value{done, Ref{cell}}}
+}
+
+// hasDeadline tells whether a context has a deadline, if that is known.
+func (s *State) hasDeadline(context Model) (timed, known bool) {
+	if len(context.args) == 0 || isNil(context.args[0]) {
+		return false, len(context.args) > 0
+	}
+	r, ok := context.args[0].(Ref)
+	if !ok || s.heap[r.object] == nil || s.heap[r.object].ended == "" {
+		return false, false
+	}
+	o := s.heap[r.object]
+	timed, known = o.deadline, !o.foreign
+	for _, ancestor := range o.ancestors {
+		above, ok := ancestor.(Ref)
+		if !ok || s.heap[above.object] == nil {
+			return false, false
+		}
+		timed = timed || s.heap[above.object].deadline
+	}
+	return timed, known || timed
 }
 
 // flag is a cell that begins as false.

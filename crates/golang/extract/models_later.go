@@ -37,17 +37,30 @@ func (d *Driver) laterModels(m *modelled) (bool, bool) {
 const anyMoment = KStr("any moment")
 
 // runLater starts a goroutine that waits for a context to end, or for time if there is none, and
-// then calls a function unless it has been called off. What comes back calls it off.
+// then calls a function unless it has been called off. What comes back calls it off: a channel that
+// ends the wait, the cell that says whether it is closed, and the cell that says whether the function
+// has begun or has been called off, whichever came first.
 func (d *Driver) runLater(m *modelled, done, f Value) []Value {
 	_, cancel := d.derive(&modelled{s: m.s, site: m.site, pos: token.NoPos, fn: m.fn}, KNil{}, false)
 	off := append([]Value(nil), cancel.(Model).args...)
-	d.spawnCall(m.s, nil, Model{"runlater", []Value{done, off[0], f}}, nil, nil, m.pos, m.site)
-	return off
+	decided := Ref{d.flag(m.s, "decided_"+off[0].(Ref).object, "decided "+m.key())}
+	d.spawnCall(m.s, nil, Model{"runlater", []Value{done, off[0], f, decided}}, nil, nil, m.pos, m.site)
+	return append(off, decided)
 }
 
-// waitAndRun is what the goroutine of runLater does. Nobody sees it wait: it has no position.
+// decide sets the cell that says whether a function has begun or has been called off, and goes on in
+// one of two ways: the cell was set before, or it was not.
+func (d *Driver) decide(s *State, decided Value, pos token.Pos, late, first func(*State)) {
+	name := d.scalarName(s, "decided", here(s.top())+"decided "+text(decided))
+	d.kinds[name] = "bool"
+	d.put(&Code{op: opCellUpdate, name: name, on: variable(decided.(Ref).object), expr: &Expr{op: "bool", n: 1}})
+	arms := []*Code{d.fork(s, late), d.fork(s, first)}
+	d.put(&Code{op: opIf, on: variable(name), arms: arms, pos: pos})
+}
+
+// waitAndRun is what the goroutine of runLater does. No user sees it wait: it has no position.
 func (d *Driver) waitAndRun(s *State, model Model) bool {
-	done, off, f := model.args[0], model.args[1], model.args[2]
+	done, off, f, decided := model.args[0], model.args[1], model.args[2], model.args[3]
 	var cases []doneCase
 	switch done.(type) {
 	case KStr:
@@ -60,12 +73,7 @@ func (d *Driver) waitAndRun(s *State, model Model) bool {
 	for _, c := range cases {
 		c.code.next = d.fork(s, func(t *State) {
 			d.expire(t, c)
-			// Who called it off first has won.
-			stop := &Code{op: opGet, on: calledOff.expr}
-			stop.next = d.fork(t, func(*State) {})
-			run := &Code{op: opDefault}
-			run.next = d.fork(t, func(u *State) { d.later(u, f, nil, token.NoPos) })
-			d.put(&Code{op: opSelect, arms: []*Code{stop, run}, note: "look"})
+			d.decide(t, decided, token.NoPos, func(*State) {}, func(u *State) { d.later(u, f, nil, token.NoPos) })
 			t.frames = t.frames[:0]
 		})
 		arms = append(arms, c.code)
@@ -77,19 +85,24 @@ func (d *Driver) waitAndRun(s *State, model Model) bool {
 }
 
 // callOff is the function that context.AfterFunc returns, or a timer's Stop: what has begun to run
-// is not called off.
-func (d *Driver) callOff(s *State, site ssa.Instruction, model Model, pos token.Pos, finish func(Value)) bool {
-	done, isRef := model.args[2].(Ref)
-	if !isRef {
-		d.cancel(Model{"cancel", model.args[:2]}, pos)
-		finish(d.unknown(s, here(s.top()), site, types.Typ[types.Bool]))
-		return false
-	}
+// is not called off, and neither is what has been called off before.
+func (d *Driver) callOff(s *State, site ssa.Instruction, model Model, pos token.Pos) bool {
 	reg, isCall := site.(*ssa.Call)
 	result := func(t *State, stopped bool) {
 		if isCall {
 			t.top().regs[reg] = KBool(stopped)
 		}
+	}
+	stop := func(t *State) {
+		d.decide(t, model.args[2], pos, func(u *State) { result(u, false) }, func(u *State) {
+			d.cancel(Model{"cancel", model.args[:2]}, token.NoPos)
+			result(u, true)
+		})
+	}
+	done, isRef := model.args[3].(Ref)
+	if !isRef {
+		stop(s)
+		return true
 	}
 	var arms []*Code
 	for _, c := range d.doneCases(s, done, pos) {
@@ -97,10 +110,7 @@ func (d *Driver) callOff(s *State, site ssa.Instruction, model Model, pos token.
 		arms = append(arms, c.code)
 	}
 	otherwise := &Code{op: opDefault, pos: pos}
-	otherwise.next = d.fork(s, func(t *State) {
-		d.cancel(Model{"cancel", model.args[:2]}, pos)
-		result(t, true)
-	})
+	otherwise.next = d.fork(s, func(t *State) { stop(t); t.frames = t.frames[:0] })
 	d.put(&Code{op: opSelect, arms: append(arms, otherwise), pos: pos, note: "look"})
 	return true
 }

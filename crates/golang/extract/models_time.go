@@ -85,7 +85,7 @@ func (d *Driver) setClock(m *modelled, stop bool) bool {
 		if !isFunction {
 			d.assume(m.pos, "either", aboutUnknownTimer)
 		} else if stop {
-			d.cancel(Model{"cancel", off.args[:2]}, m.pos)
+			return d.callOff(m.s, m.site, off, m.pos)
 		} else {
 			d.assume(m.pos, "either", aboutResetFunction)
 		}
@@ -136,7 +136,7 @@ func (d *Driver) callModel(s *State, site ssa.Instruction, model Model, args []V
 		return d.waitAndRun(s, model)
 	case "calloff":
 		d.operation(pos)
-		return d.callOff(s, site, model, pos, finish)
+		return d.callOff(s, site, model, pos)
 	case "cancel":
 		d.operation(pos)
 		finish(KNil{})
@@ -175,6 +175,14 @@ func (d *Driver) modelMethod(s *State, site ssa.Instruction, call *ssa.CallCommo
 		if value, ok := contextValue(model, args[0]); ok {
 			finish(value)
 			return false
+		}
+	case "context.Deadline":
+		if timed, known := s.hasDeadline(model); known {
+			at := d.unknown(s, here(s.top()), site, results)
+			if both, ok := at.(Tup); ok && len(both.elems) == 2 {
+				finish(Tup{[]Value{both.elems[0], KBool(timed)}})
+				return false
+			}
 		}
 	case "context.Err":
 		return d.contextErr(s, site, model, false, pos, finish)

@@ -36,8 +36,8 @@ func newPool() *pool { return &pool{c: make(chan int)} }
 func main() {
 	a := newPool()
 	b := newPool()
-	<-a.c
-	<-b.c
+	a.c <- 1
+	b.c <- 1
 }`, "c=pool.c:6 c_2=pool.c:7 main=main"},
 	{"rounds", `func send(c chan int) { c <- 1 }
 func main() {

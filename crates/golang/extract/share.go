@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +20,9 @@ func (d *Driver) escape(s *State, v Value) {
 	})
 	for _, name := range names {
 		s.escaped[name] = true
+	}
+	// What is pointed to comes first: cells of what points to it know it as it is then.
+	for _, name := range slices.Backward(names) {
 		o := s.heap[name]
 		if o != nil && o.kind == "map" {
 			d.shareMap(s, name)
@@ -59,7 +63,7 @@ func (d *Driver) note(s *State, object, path string, v Value, writes bool) {
 	}
 	access.roots[s.root] = true
 	access.written = access.written || writes
-	if access.written && (len(access.roots) > 1 || !access.roots["main"]) && !d.facts.shared[place] {
+	if access.written && (len(access.roots) > 1 || !access.roots["main"] || d.facts.met[object]) && !d.facts.shared[place] {
 		d.facts.shared[place] = true
 		d.changed = true
 	}
@@ -133,7 +137,7 @@ func (d *Driver) cells(s *State, object, path string, v Value, t types.Type, mar
 	messages := d.messages(place)
 	messages.join(d, s, v, t)
 	expr, ok := messages.encode(d, s, v)
-	if !ok || messages.kind(d) == "unit" && !isConstant(messages.shape) && !messages.usesTable() {
+	if !ok || messages.kind(d) == "unit" && !messages.usesTable() && strings.Contains(text(messages.shape), "?") {
 		d.abstract(place)
 		return Any{}
 	}
@@ -142,7 +146,52 @@ func (d *Driver) cells(s *State, object, path string, v Value, t types.Type, mar
 	s.escaped[cell] = true
 	d.kinds[cell], d.keys[cell] = "chan", place
 	d.put(&Code{op: opCellNew, name: cell, expr: expr})
+	d.remembers(s, cell, v)
 	return Ref{cell}
+}
+
+// wrote notes that a goroutine writes a cell.
+func (d *Driver) wrote(s *State, cell string) {
+	key := s.heap[cell].key
+	writers := d.facts.writers[key]
+	if writers == nil {
+		writers = map[string]bool{}
+		d.facts.writers[key] = writers
+	}
+	if !writers[s.root] {
+		writers[s.root] = true
+		d.changed = true
+	}
+}
+
+// remembers keeps what a cell holds now. If no other goroutine writes it, it still holds that when it
+// is read next. A loop without a known end would be in another state in every round.
+func (d *Driver) remembers(s *State, cell string, v Value) {
+	copied := *s.heap[cell]
+	copied.value = nil
+	if !copied.multi && isClosed(v) && !d.loopsOpenly(s) {
+		copied.value = v
+	}
+	s.heap[cell] = &copied
+}
+
+// loopsOpenly tells whether a goroutine is in a loop whose end is not known.
+func (d *Driver) loopsOpenly(s *State) bool {
+	for _, f := range s.frames {
+		if f.block != nil && len(f.decided) == 0 && d.loopsIn(f.fn).all[f.block] {
+			return true
+		}
+	}
+	return s.multi
+}
+
+// remembered is what a cell is known to hold: what this goroutine wrote last, or what the cell held
+// when the goroutine started, if no other goroutine writes it.
+func (d *Driver) remembered(s *State, cell string) (Value, bool) {
+	o := s.heap[cell]
+	writers := d.facts.writers[o.key]
+	alone := len(writers) == 1 && writers[s.root] && !d.facts.many[s.root]
+	return o.value, alone && o.value != nil
 }
 
 // abstract gives up following a part of memory.
@@ -153,7 +202,15 @@ func (d *Driver) abstract(place string) {
 	}
 }
 
+func (d *Driver) isRemembered(s *State, cell string) bool {
+	_, ok := d.remembered(s, cell)
+	return ok
+}
+
 func (d *Driver) readCell(s *State, cell, key string, pos token.Pos) Value {
+	if v, ok := d.remembered(s, cell); ok {
+		return v
+	}
 	o := s.heap[cell]
 	messages := d.messages(o.key)
 	name := d.scalarName(s, "x", key)
@@ -165,6 +222,9 @@ func (d *Driver) readCell(s *State, cell, key string, pos token.Pos) Value {
 }
 
 func (d *Driver) writeCell(s *State, cell string, v Value, pos token.Pos) {
+	d.wrote(s, cell)
+	d.remembers(s, cell, v)
+	d.escape(s, v)
 	o := s.heap[cell]
 	messages := d.messages(o.key)
 	messages.join(d, s, v, o.typ)
@@ -176,7 +236,6 @@ func (d *Driver) writeCell(s *State, cell string, v Value, pos token.Pos) {
 		d.abstract(o.key)
 		return
 	}
-	d.escape(s, v)
 	d.put(&Code{op: opCellWrite, on: variable(cell), expr: expr, pos: pos})
 }
 
@@ -245,7 +304,11 @@ func unbind(v Value, name string) (Value, bool) {
 }
 
 // usesVariable tells whether a decoded message depends on what is carried.
-func usesVariable(s *State, v Value, name string) bool {
+func usesVariable(s *State, v Value, name string) bool { return usesWithin(s, v, name, 8) }
+
+// usesWithin does so for a value behind some pointers; there are no more of them in a message than
+// the depth says.
+func usesWithin(s *State, v Value, name string, depth int) bool {
 	if dyn, ok := v.(Dyn); ok {
 		used := false
 		dyn.expr.each(func(n string) { used = used || n == name })
@@ -258,13 +321,13 @@ func usesVariable(s *State, v Value, name string) bool {
 		return r.object == name
 	}
 	if p, ok := v.(Ptr); ok {
-		if o := s.heap[p.object]; o != nil && strings.HasPrefix(p.object, "msg_") {
-			return usesVariable(s, o.value, name)
+		if o := s.heap[p.object]; o != nil && depth > 0 && (strings.HasPrefix(p.object, "msg_") || s.known.met[p.object]) {
+			return usesWithin(s, o.value, name, depth-1)
 		}
 		return false
 	}
 	for _, child := range children(v) {
-		if usesVariable(s, child, name) {
+		if usesWithin(s, child, name, depth) {
 			return true
 		}
 	}

@@ -104,6 +104,7 @@ func free(c *Code, out map[string]bool) {
 		inner := map[string]bool{}
 		c.expr.each(func(name string) { inner[name] = true })
 		c.test.each(func(name string) { inner[name] = true })
+		c.last.each(func(name string) { inner[name] = true })
 		delete(inner, c.name)
 		for name := range inner {
 			out[name] = true
@@ -416,6 +417,7 @@ func (s *signer) code(c *Code) {
 		s.out.WriteByte(' ')
 		s.expr(c.expr)
 		s.expr(c.test)
+		s.expr(c.last)
 		for _, name := range []string{c.name, c.ok} {
 			if name != "" {
 				s.binds++

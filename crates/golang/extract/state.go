@@ -17,7 +17,7 @@ import (
 type Object struct {
 	kind  string // "memory", "map", "chan", "mutex", "rwmutex", "waitgroup", "cell", "timer"
 	typ   types.Type
-	value Value  // of memory; of a lock or channel that no other goroutine sees: its count
+	value Value  // of memory; of a lock or channel that no other goroutine sees: its count; of a cell: what this goroutine wrote last
 	key   string // of channels and cells: where what is known of messages is kept
 	// May there be several objects of this name at once in the program?
 	multi bool
@@ -29,11 +29,12 @@ type Object struct {
 	blurred bool // not all entries are known
 	// The state that alone has the outermost elements or entries and may change them.
 	owner *owner
-	// Done channels of contexts: those of the ancestors, whether time may end it, whether an ancestor
+	// Done channels of contexts: those of the ancestors, whether time or a signal may end it, whether an ancestor
 	// that is not known may, the cells that say whether it has ended and whether by time, the object
-	// that keeps the cause, and the cause if time ends it.
+	// that keeps the cause, and the cause if time ends it. A deadline is a time that the program sets.
 	ancestors      []Value
 	timed, foreign bool
+	deadline       bool
 	ended, expired string
 	cause          string
 	late           Value

@@ -76,7 +76,11 @@ func (d *Driver) advance(s *State) bool {
 		return d.selects(s, i)
 	case *ssa.Call:
 		fn, args := d.operands(s, &i.Call)
-		return d.call(s, i, &i.Call, fn, args, i.Pos())
+		end := d.call(s, i, &i.Call, fn, args, i.Pos())
+		if !end && len(s.frames) > 0 && s.top() == f {
+			d.want(s, i, f.regs[i])
+		}
+		return end
 	case *ssa.Store:
 		address, v := d.value(s, i.Addr), d.value(s, i.Val)
 		if _, known := address.(Ptr); !known {
@@ -91,6 +95,9 @@ func (d *Driver) advance(s *State) bool {
 			return d.receive(s, i)
 		}
 		f.regs[i] = d.unary(s, i)
+		if i.Op != token.MUL {
+			d.want(s, i, f.regs[i])
+		}
 	case *ssa.Lookup:
 		if name, ok := d.sharedMap(s, d.value(s, i.X)); ok {
 			if done, end := d.sharedLookup(s, i, name); done {
@@ -105,8 +112,15 @@ func (d *Driver) advance(s *State) bool {
 			}
 		}
 		return d.next(s, i)
+	case *ssa.BinOp:
+		if d.narrow(s, i) {
+			return true
+		}
+		f.regs[i] = d.compute(s, i)
+		d.want(s, i, f.regs[i])
 	case ssa.Value:
 		v := d.compute(s, i)
+		d.want(s, instr, v)
 		if model, ok := v.(Model); ok && model.name == "oneof" {
 			return d.oneOf(s, i, model.args[0].(Slc))
 		}
@@ -241,6 +255,9 @@ func zeroBasic(basic *types.Basic) Value {
 
 // zeroPlain is the zero of a type without anything that goroutines meet at.
 func zeroPlain(t types.Type) Value {
+	if lockKind(t) == "atomic" {
+		return Agg{[]Value{atomicZero(t)}}
+	}
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
 		elems := make([]Value, u.NumFields())
@@ -566,6 +583,13 @@ func (d *Driver) unwind(s *State) bool {
 		to := f.fn.Blocks[f.results.(Iter).next]
 		f.mode, f.results = "", nil
 		return d.jump(s, to)
+	case "meet":
+		f.mode = ""
+		limit := d.limits.states
+		if len(f.decided) > 0 {
+			limit = d.limits.unroll
+		}
+		return d.meet(s, limit)
 	case "left":
 		f.mode = ""
 		result := f.results

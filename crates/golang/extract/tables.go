@@ -16,6 +16,70 @@ import (
 // mostTabled is how many different values a table has.
 const mostTabled = 16
 
+// lastWanting is the last run in which tables of numbers grow, and mostWanting is how often an entry
+// is begun again because a number is wanted. Such an attempt may take more steps than others, up to
+// mostStepsWanting; attempts that have more do without.
+const (
+	lastWanting      = 20
+	mostWanting      = 3
+	mostStepsWanting = 60_000
+)
+
+// want notes that the result of an instruction is not known although all its operands are known or
+// computed by the program: it cannot compute the result, but the result is known for each value that
+// they may have.
+func (d *Driver) want(s *State, instr ssa.Instruction, result Value) {
+	if _, unknown := result.(Sym); !unknown || !d.limits.scalars || d.limits.steps >= mostStepsWanting && len(d.facts.wanted) == 0 || d.facts.begun >= mostWanting {
+		return
+	}
+	var wanted []*Messages
+	for _, operand := range instr.Operands(nil) {
+		if *operand == nil {
+			continue
+		}
+		switch v := s.top().regs[*operand].(type) {
+		case Sym:
+			return
+		case Dyn:
+			v.expr.each(func(name string) {
+				if m := d.origins[name]; m != nil {
+					wanted = append(wanted, m.find())
+				}
+			})
+		}
+	}
+	for _, m := range wanted {
+		if m.mayBeKnown(5) {
+			d.wantMessages(m)
+		}
+	}
+}
+
+// wantMessages notes that numbers in messages are wanted, and so are those they are computed from.
+func (d *Driver) wantMessages(m *Messages) {
+	if d.facts.wanted[m.key] {
+		return
+	}
+	d.facts.wanted[m.key] = true
+	d.wanting = true
+	for _, source := range m.sources {
+		d.wantMessages(source.find())
+	}
+}
+
+// mayBeKnown tells whether messages are numbers that are known, or would be if others were.
+func (m *Messages) mayBeKnown(depth int) bool {
+	if !m.open {
+		return true
+	}
+	for _, source := range m.sources {
+		if depth == 0 || source.find() == m.find() || !source.find().mayBeKnown(depth-1) {
+			return false
+		}
+	}
+	return len(m.sources) > 0
+}
+
 // tabled is a value with the memory that belongs to it.
 type tabled struct {
 	value   Value
@@ -25,7 +89,7 @@ type tabled struct {
 }
 
 // Tagged is one of several values; which, the program knows when it runs: the first whose condition
-// is true, or the last.
+// is true, or the last. Without conditions it may be any.
 type Tagged struct {
 	id         string
 	conditions []*Expr
@@ -89,6 +153,13 @@ func isClosed(v Value) bool {
 
 // tabulate adds a message to the table, as long as there is one.
 func (m *Messages) tabulate(d *Driver, s *State, v Value) {
+	if dyn, ok := v.(Dyn); ok {
+		dyn.expr.each(func(name string) {
+			if source := d.origins[name]; source != nil && !slices.Contains(m.sources, source) {
+				m.sources = append(m.sources, source)
+			}
+		})
+	}
 	if m.open {
 		return
 	}
@@ -96,7 +167,7 @@ func (m *Messages) tabulate(d *Driver, s *State, v Value) {
 	if ok && slices.ContainsFunc(m.rows, func(other tabled) bool { return other.written == row.written }) {
 		return
 	}
-	if !ok || len(m.rows) >= mostTabled {
+	if !ok || len(m.rows) >= mostTabled || m.wanted && d.facts.round > lastWanting {
 		if m.usesTable() {
 			d.changed = true
 		}
@@ -111,9 +182,9 @@ func (m *Messages) tabulate(d *Driver, s *State, v Value) {
 }
 
 // usesTable tells whether the program carries the numbers of rows: when the shape of all messages
-// leaves something unknown.
+// leaves something unknown, or when a number that it carries is wanted as it is.
 func (m *Messages) usesTable() bool {
-	return !m.open && len(m.rows) > 0 && m.shape != nil && (m.lost || strings.Contains(text(m.shape), "?"))
+	return !m.open && len(m.rows) > 0 && m.shape != nil && (m.lost || m.wanted || strings.Contains(text(m.shape), "?"))
 }
 
 // row is the number of a message in the table.
@@ -140,22 +211,22 @@ func (m *Messages) fromTable(d *Driver, s *State, name string) Value {
 }
 
 // adopt makes a row of a table a value of a state: memory that the state does not know comes along.
+// If there may be several objects of a name, the one that the state knows is another one: then the
+// row's object becomes a copy with a name of its own.
 func (d *Driver) adopt(s *State, row tabled) Value {
+	missing := false
+	refers := func(name string) { missing = missing || row.objects[name] == nil && s.heap[name] == nil }
 	for name, o := range row.objects {
-		if s.heap[name] != nil {
-			continue
-		}
-		for _, other := range o.references() {
-			if row.objects[other] == nil && s.heap[other] == nil {
-				return d.abandon(s, row)
+		if s.heap[name] == nil || o.multi {
+			for _, other := range o.references() {
+				refers(other)
 			}
 		}
 	}
-	missing := false
 	var check func(v Value)
 	check = func(v Value) {
-		if name, ok := objectOf(v); ok && row.objects[name] == nil && s.heap[name] == nil {
-			missing = true
+		if name, ok := objectOf(v); ok {
+			refers(name)
 		}
 		for _, child := range children(v) {
 			check(child)
@@ -165,13 +236,61 @@ func (d *Driver) adopt(s *State, row tabled) Value {
 	if missing {
 		return d.abandon(s, row)
 	}
-	for _, name := range sortedKeys(row.objects) {
-		if s.heap[name] == nil {
-			s.heap[name] = row.objects[name]
+	names := sortedKeys(row.objects)
+	copies := map[string]string{}
+	for _, name := range names {
+		if s.heap[name] != nil && row.objects[name].multi {
+			if row.objects[name].kind != "memory" {
+				return d.abandon(s, row)
+			}
+			copies[name] = d.free(s, "msg_"+name)
+			// The name is taken before the next copy asks for one.
+			s.heap[copies[name]] = row.objects[name]
+		}
+	}
+	for _, name := range names {
+		o := row.objects[name]
+		switch copied := copies[name]; {
+		case copied != "":
+			d.double(o.typ)
+			s.heap[copied] = &Object{kind: "memory", typ: o.typ, value: redirected(o.value, copies), multi: true}
+			s.escaped[copied] = true
+		case s.heap[name] == nil:
+			s.heap[name] = o
+			if len(copies) > 0 && o.kind == "memory" {
+				renamed := *o
+				renamed.value, renamed.memory, renamed.owner = redirected(o.value, copies), nil, nil
+				s.heap[name] = &renamed
+			}
 			s.escaped[name] = true
 		}
 	}
-	return row.value
+	return redirected(row.value, copies)
+}
+
+// redirected is a value that refers to copies of objects instead of the objects.
+func redirected(v Value, copies map[string]string) Value {
+	if len(copies) == 0 {
+		return v
+	}
+	if name, ok := objectOf(v); ok && copies[name] != "" {
+		switch v := v.(type) {
+		case Ptr:
+			return Ptr{copies[name], v.path}
+		case Slc:
+			v.object = copies[name]
+			return v
+		}
+	}
+	inner := children(v)
+	if len(inner) == 0 {
+		return v
+	}
+	out := make([]Value, len(inner))
+	for i, child := range inner {
+		out[i] = redirected(child, copies)
+	}
+	return rebuild(v, out)
 }
 
 // abandon gives up a table: who received the row does not have what it refers to.
@@ -186,6 +305,11 @@ func (d *Driver) abandon(s *State, row tabled) Value {
 // whenOpen is a received value that is the zero of its type if the channel is closed.
 func whenOpen(ok string, v, zero Value) Value {
 	return Tagged{id: "ok " + ok, conditions: []*Expr{variable(ok)}, values: []tabled{{value: v, written: text(v)}, {value: zero, written: text(zero)}}}
+}
+
+// eitherNil is a value that may be nil; which, the program does not know.
+func eitherNil(id string, v Value) Value {
+	return Tagged{id: "nil " + id, values: []tabled{{value: v, written: text(v)}, {value: KNil{}, written: "nil"}}}
 }
 
 // unresolved finds a value among the operands of an instruction of which it matters now which one
@@ -232,6 +356,14 @@ func tagIn(v Value, depth int) (Tagged, bool) {
 // split goes on with each of the values that one may be.
 func (d *Driver) split(s *State, t Tagged) bool {
 	pos := blockPos(s.top().block)
+	if len(t.conditions) == 0 {
+		var arms []*Code
+		for i := range t.values {
+			arms = append(arms, d.fork(s, func(u *State) { d.resolveTag(u, t.id, i) }))
+		}
+		d.put(&Code{op: opChoose, pos: pos, arms: arms, lossy: true})
+		return true
+	}
 	var rest *Code
 	for i := len(t.values) - 1; i >= 0; i-- {
 		arm := d.fork(s, func(u *State) { d.resolveTag(u, t.id, i) })
@@ -247,11 +379,16 @@ func (d *Driver) split(s *State, t Tagged) bool {
 
 // resolveTag replaces a value by the one that it is, wherever the state has it.
 func (d *Driver) resolveTag(s *State, id string, choice int) {
+	var chosen Value
 	var replace func(v Value) (Value, bool)
 	replace = func(v Value) (Value, bool) {
 		if t, ok := v.(Tagged); ok {
 			if t.id == id && choice < len(t.values) {
-				return d.adopt(s, t.values[choice]), true
+				if chosen == nil {
+					// All that hold it hold the same one.
+					chosen = d.adopt(s, t.values[choice])
+				}
+				return chosen, true
 			}
 			return v, false
 		}
@@ -319,7 +456,7 @@ func (t Tagged) String() string {
 
 // uses tells whether a value depends on a variable of the program.
 func (t Tagged) uses(name string) bool {
-	used := false
+	used := t.id == "nil "+name || strings.HasPrefix(t.id, "nil "+name+"/")
 	for _, condition := range t.conditions {
 		condition.each(func(n string) { used = used || n == name })
 	}

@@ -70,6 +70,8 @@ type (
 		typ          types.Type
 		content      Value
 	}
+	// Maybe is a part of a message that is nil in some messages.
+	Maybe struct{ inner Value }
 	// Iter is the state of a range over a string, by the next index, or over a map, by the keys that
 	// were there at first and those that have been visited.
 	Iter struct {
@@ -285,6 +287,11 @@ func write(b *strings.Builder, v Value) {
 		b.WriteString("box " + v.object + v.path + "(")
 		write(b, v.content)
 		b.WriteString(")")
+	case Maybe:
+		// Like everything that a shape leaves unknown, it has a question mark.
+		b.WriteString("nil?(")
+		write(b, v.inner)
+		b.WriteString(")")
 	case Tagged:
 		b.WriteString(v.String())
 	case Iter:
@@ -322,6 +329,8 @@ func children(v Value) []Value {
 		return []Value{v.v}
 	case Box:
 		return []Value{v.content}
+	case Maybe:
+		return []Value{v.inner}
 	case Iter:
 		return []Value{v.of}
 	}
@@ -343,6 +352,8 @@ func rebuild(v Value, inner []Value) Value {
 		return Ifc{v.typ, inner[0]}
 	case Box:
 		return Box{v.object, v.path, v.typ, inner[0]}
+	case Maybe:
+		return Maybe{inner[0]}
 	case Iter:
 		return Iter{inner[0], v.next, v.visited, v.first}
 	}

@@ -65,6 +65,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("step.go", include_str!("../../extract/step.go")),
     ("tables.go", include_str!("../../extract/tables.go")),
     ("value.go", include_str!("../../extract/value.go")),
+    ("widths.go", include_str!("../../extract/widths.go")),
     ("world.go", include_str!("../../extract/world.go")),
 ];
 
