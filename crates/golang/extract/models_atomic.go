@@ -205,12 +205,26 @@ func (d *Driver) compareAndSwap(m *modelled, p Ptr, t types.Type) bool {
 		if !isCall {
 			return false
 		}
-		then := d.fork(m.s, func(t *State) {
-			d.store(t, p, m.arg(2), m.pos)
-			t.top().regs[reg] = KBool(true)
-		})
-		otherwise := d.fork(m.s, func(t *State) { t.top().regs[reg] = KBool(false) })
-		d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{then, otherwise}})
+		computed, isComputed := same.(Dyn)
+		key, negated := conditionKey(same)
+		outcome := func(t *State, truth bool) {
+			if isComputed {
+				d.settle(t, computed, truth)
+			} else {
+				t.learn(key, truth != negated)
+			}
+			if truth {
+				d.store(t, p, m.arg(2), m.pos)
+			}
+			t.top().regs[reg] = KBool(truth)
+		}
+		then := d.fork(m.s, func(t *State) { outcome(t, true) })
+		otherwise := d.fork(m.s, func(t *State) { outcome(t, false) })
+		if isComputed {
+			d.put(&Code{op: opIf, on: computed.expr, pos: m.pos, arms: []*Code{then, otherwise}})
+		} else {
+			d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{then, otherwise}, lossy: !fromOutside(key)})
+		}
 		return true
 	}
 	d.wrote(m.s, cell)
