@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -47,6 +48,8 @@ var natives = map[string]any{
 	"math/bits.TrailingZeros": bits.TrailingZeros, "math/bits.TrailingZeros8": bits.TrailingZeros8, "math/bits.TrailingZeros16": bits.TrailingZeros16, "math/bits.TrailingZeros32": bits.TrailingZeros32, "math/bits.TrailingZeros64": bits.TrailingZeros64,
 	"math/bits.Reverse": bits.Reverse, "math/bits.Reverse8": bits.Reverse8, "math/bits.Reverse16": bits.Reverse16, "math/bits.Reverse32": bits.Reverse32, "math/bits.Reverse64": bits.Reverse64, "math/bits.RotateLeft": bits.RotateLeft, "math/bits.RotateLeft8": bits.RotateLeft8, "math/bits.RotateLeft16": bits.RotateLeft16, "math/bits.RotateLeft32": bits.RotateLeft32, "math/bits.RotateLeft64": bits.RotateLeft64, "math/bits.ReverseBytes32": bits.ReverseBytes32, "math/bits.ReverseBytes64": bits.ReverseBytes64,
 	"math/bits.Add64": bits.Add64, "math/bits.Mul64": bits.Mul64, "math/bits.Sub64": bits.Sub64,
+	"(time.Duration).String": time.Duration.String, "(time.Duration).Milliseconds": time.Duration.Milliseconds, "(time.Duration).Microseconds": time.Duration.Microseconds, "(time.Duration).Nanoseconds": time.Duration.Nanoseconds, "(time.Duration).Seconds": time.Duration.Seconds, "(time.Duration).Minutes": time.Duration.Minutes, "(time.Duration).Hours": time.Duration.Hours,
+	"(time.Duration).Round": time.Duration.Round, "(time.Duration).Truncate": time.Duration.Truncate, "(time.Duration).Abs": time.Duration.Abs, "(time.Month).String": time.Month.String, "(time.Weekday).String": time.Weekday.String,
 	"path.Base": path.Base, "path.Clean": path.Clean, "path.Dir": path.Dir, "path.Ext": path.Ext, "path.Join": path.Join, "path.IsAbs": path.IsAbs,
 	"path/filepath.Base": filepath.Base, "path/filepath.Clean": filepath.Clean, "path/filepath.Dir": filepath.Dir, "path/filepath.Ext": filepath.Ext, "path/filepath.Join": filepath.Join,
 }
@@ -220,153 +223,4 @@ func (w *World) errorString() types.Type {
 		}
 	}
 	return types.Typ[types.String]
-}
-
-// formats performs what fmt makes of known arguments without methods.
-func (d *Driver) formats(s *State, target Target) (Value, bool) {
-	name := functionName(target.fn)
-	var slice Value
-	format := ""
-	switch name {
-	case "fmt.Sprintf", "fmt.Errorf":
-		text, ok := target.args[0].(KStr)
-		if !ok {
-			return nil, false
-		}
-		format, slice = string(text), target.args[1]
-	case "fmt.Sprint", "fmt.Sprintln":
-		slice = target.args[0]
-	case "fmt.Fprintf":
-		text, ok := target.args[1].(KStr)
-		if !ok {
-			return nil, false
-		}
-		format, slice = string(text), target.args[2]
-	case "fmt.Fprint", "fmt.Fprintln":
-		slice = target.args[1]
-	default:
-		return nil, false
-	}
-	var in []any
-	if v, ok := slice.(Slc); ok {
-		for _, e := range d.elements(s, v) {
-			plain, ok := d.printable(s, e)
-			if !ok {
-				return nil, false
-			}
-			in = append(in, plain)
-		}
-	} else if !isNil(slice) {
-		return nil, false
-	}
-	out := ""
-	switch name {
-	case "fmt.Sprint", "fmt.Fprint":
-		out = fmt.Sprint(in...)
-	case "fmt.Sprintln", "fmt.Fprintln":
-		out = fmt.Sprintln(in...)
-	case "fmt.Errorf":
-		out = fmt.Sprintf(strings.ReplaceAll(format, "%w", "%v"), in...)
-	default:
-		out = fmt.Sprintf(format, in...)
-	}
-	if len(out) > longestText {
-		return nil, false
-	}
-	return KStr(out), true
-}
-
-// printable is a known value of a basic type without methods, in an interface.
-func (d *Driver) printable(s *State, v Value) (any, bool) {
-	if isNil(v) {
-		return nil, true
-	}
-	ifc, ok := v.(Ifc)
-	if !ok || ifc.typ == nil {
-		return nil, false
-	}
-	if d.world.program.MethodSets.MethodSet(ifc.typ).Len() > 0 {
-		return d.printedError(s, ifc)
-	}
-	basic, ok := ifc.typ.Underlying().(*types.Basic)
-	if !ok {
-		if slice, ok := ifc.typ.Underlying().(*types.Slice); ok {
-			return d.printableSlice(s, ifc.v, slice)
-		}
-		return nil, false
-	}
-	switch x := ifc.v.(type) {
-	case KBool:
-		return bool(x), true
-	case KStr:
-		return string(x), true
-	case KFloat:
-		if basic.Kind() == types.Float32 {
-			return float32(x), true
-		}
-		return float64(x), true
-	case KInt:
-		switch basic.Kind() {
-		case types.Int:
-			return int(x), true
-		case types.Int8:
-			return int8(x), true
-		case types.Int16:
-			return int16(x), true
-		case types.Int32:
-			return int32(x), true
-		case types.Int64:
-			return int64(x), true
-		case types.Uint:
-			return uint(x), true
-		case types.Uint8:
-			return uint8(x), true
-		case types.Uint16:
-			return uint16(x), true
-		case types.Uint32:
-			return uint32(x), true
-		case types.Uint64:
-			return uint64(x), true
-		}
-	}
-	return nil, false
-}
-
-// printableSlice is a slice of known numbers or strings.
-func (d *Driver) printableSlice(s *State, v Value, t *types.Slice) (any, bool) {
-	basic, ok := t.Elem().(*types.Basic)
-	if !ok {
-		return nil, false
-	}
-	switch basic.Kind() {
-	case types.Int:
-		out, ok := d.native(s, v, reflect.TypeFor[[]int]())
-		if ok {
-			return out.Interface(), true
-		}
-	case types.String:
-		out, ok := d.native(s, v, reflect.TypeFor[[]string]())
-		if ok {
-			return out.Interface(), true
-		}
-	case types.Uint8:
-		out, ok := d.native(s, v, reflect.TypeFor[[]byte]())
-		if ok {
-			return out.Interface(), true
-		}
-	}
-	return nil, false
-}
-
-// printedError is an error made by errors.New, as it is printed.
-func (d *Driver) printedError(s *State, v Ifc) (any, bool) {
-	if t := d.world.errorString(); !types.Identical(v.typ, t) {
-		return nil, false
-	}
-	if p, ok := v.v.(Ptr); ok && s.heap[p.object] != nil {
-		if message, ok := partOf(s.heap[p.object].value, p.path+"/0").(KStr); ok {
-			return fmt.Errorf("%s", string(message)), true
-		}
-	}
-	return nil, false
 }

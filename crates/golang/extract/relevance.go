@@ -494,6 +494,13 @@ func (r *Relevance) called(i *ssa.Call, index int) {
 		return
 	}
 	r.class(resultClass(common.Signature(), index))
+	if callee == nil && common.IsInvoke() && common.Method.Name() == "Error" {
+		// The text of an error was made of what was in interfaces.
+		r.allBoxes()
+	}
+	if callee != nil && returnsText(callee) {
+		r.class(textClass)
+	}
 	// A function that is not read computes with everything it is given.
 	for _, arg := range common.Args {
 		r.value(arg)
@@ -502,6 +509,13 @@ func (r *Relevance) called(i *ssa.Call, index int) {
 		}
 	}
 }
+
+// textClass is the class of what methods such as String return.
+var textClass = resultClass(types.NewSignatureType(nil, nil, nil, nil,
+	types.NewTuple(types.NewVar(token.NoPos, nil, "", types.Typ[types.String])), false), 0)
+
+// textsMatter tells whether what methods such as String return may decide anything.
+func (r *Relevance) textsMatter() bool { return r.classes[r.find(textClass)] }
 
 // drops tells whether the value of an instruction decides nothing.
 func (r *Relevance) drops(v ssa.Value) bool {

@@ -54,6 +54,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("outside.go", include_str!("../../extract/outside.go")),
     ("packages.go", include_str!("../../extract/packages.go")),
     ("panics.go", include_str!("../../extract/panics.go")),
+    ("printable.go", include_str!("../../extract/printable.go")),
     ("printing.go", include_str!("../../extract/printing.go")),
     ("ranges.go", include_str!("../../extract/ranges.go")),
     ("reach.go", include_str!("../../extract/reach.go")),
