@@ -87,6 +87,10 @@ func (d *Driver) enter(s *State, site ssa.Instruction, call *ssa.CallCommon, fn 
 		finish(v)
 		return false
 	}
+	if v, ok := d.appendNative(s, site, target, pos); ok && !deferred {
+		finish(v)
+		return false
+	}
 	if _, outside := d.world.outsidePath(target.fn); outside {
 		return d.callOutside(s, site, target, pos, finish)
 	}
@@ -432,7 +436,7 @@ func channelsIn(s *State, args []Value) string {
 
 // changesNothing tells functions that change nothing their arguments point to.
 func changesNothing(fn *ssa.Function) bool {
-	if fn.Pkg == nil {
+	if fn.Pkg == nil || strings.HasPrefix(fn.Name(), "Append") {
 		return false
 	}
 	switch path := fn.Pkg.Pkg.Path(); path {
@@ -567,6 +571,9 @@ func (d *Driver) builtin(s *State, site *ssa.Call, call *ssa.CallCommon, name st
 		finish(args[0])
 	case "String":
 		slice, ok1 := args[0].(Slc)
+		if !ok1 {
+			slice, ok1 = d.elementsFrom(s, args[0])
+		}
 		n, ok2 := args[1].(KInt)
 		if isNil(args[0]) && ok2 && n == 0 {
 			finish(KStr(""))

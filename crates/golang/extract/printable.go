@@ -203,11 +203,11 @@ func (p *printer) text() (Value, bool) {
 	}
 	out := ""
 	switch functionName(p.target.fn) {
-	case "fmt.Sprint", "fmt.Fprint":
+	case "fmt.Sprint", "fmt.Fprint", "fmt.Append":
 		out = fmt.Sprint(p.in...)
-	case "fmt.Sprintln", "fmt.Fprintln":
+	case "fmt.Sprintln", "fmt.Fprintln", "fmt.Appendln":
 		out = fmt.Sprintln(p.in...)
-	case "fmt.Sprintf", "fmt.Fprintf":
+	case "fmt.Sprintf", "fmt.Fprintf", "fmt.Appendf":
 		out = fmt.Sprintf(format, p.in...)
 	case "fmt.Errorf":
 		out = fmt.Errorf(format, p.in...).Error()

@@ -62,7 +62,8 @@ func (d *Driver) formats(s *State, target Target) (Value, bool) {
 // returnsText tells the functions of fmt whose text is followed.
 func returnsText(fn *ssa.Function) bool {
 	switch functionName(fn) {
-	case "fmt.Sprint", "fmt.Sprintf", "fmt.Sprintln", "fmt.Errorf", "fmt.Fprint", "fmt.Fprintf", "fmt.Fprintln":
+	case "fmt.Sprint", "fmt.Sprintf", "fmt.Sprintln", "fmt.Errorf", "fmt.Fprint", "fmt.Fprintf", "fmt.Fprintln",
+		"fmt.Append", "fmt.Appendf", "fmt.Appendln":
 		return true
 	}
 	return false
@@ -132,9 +133,14 @@ func (d *Driver) printed(s *State, call *ssa.Call, target Target, known Value, r
 		top.regs[call] = d.formattedError(s, call, target, known, pos)
 	case strings.HasPrefix(name, "Fprint"):
 		return d.printedTo(s, call, target, known, rest, pos)
+	case strings.HasPrefix(name, "Append") && known != nil:
+		top.regs[call] = d.appends(s, call, []Value{target.args[0], known}, pos)
 	case known != nil:
 		top.regs[call] = known
 	default:
+		if !changesNothing(target.fn) {
+			d.disturb(s, target.args)
+		}
 		top.regs[call] = d.unknownFrom(s, here(top), call, call.Type(), !d.isDetermined(s, target))
 	}
 	if len(rest) == 0 {

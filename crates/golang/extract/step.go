@@ -249,7 +249,7 @@ func zeroPlain(t types.Type) Value {
 		}
 		return Agg{elems}
 	case *types.Array:
-		if u.Len() > 256 {
+		if u.Len() > mostElements(u.Elem()) {
 			return Sym{"«?»"}
 		}
 		elems := make([]Value, u.Len())
