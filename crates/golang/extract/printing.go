@@ -197,7 +197,7 @@ func (d *Driver) formattedError(s *State, call *ssa.Call, target Target, message
 	if message == nil {
 		message = d.unknown(s, here(s.top()), call, types.Typ[types.String])
 	}
-	key := here(s.top()) + fmt.Sprintf("%p", call)
+	key := here(s.top()) + fmt.Sprintf("error %p", call)
 	elems, _, ok := d.printedArguments(s, target)
 	if !ok {
 		return Ifc{types.NewPointer(types.Typ[types.String]), d.unknown(s, here(s.top())+"errorf", call, nil)}
