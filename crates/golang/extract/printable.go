@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"go/types"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -17,11 +18,14 @@ import (
 // is printed by a method is replaced by its text. The names of types are not the same, so nothing is
 // claimed about texts that contain them.
 
-// visit is how an argument is printed: by which verb, and whether that is %#v.
+// visit is how an argument is printed: by which verb, whether that is %#v, and with which flags,
+// width and precision, which are KNil if there is none.
 type visit struct {
-	arg   int
-	verb  rune
-	sharp bool
+	arg              int
+	verb             rune
+	sharp            bool
+	flags            string
+	width, precision Value
 }
 
 // probe is an argument that records how fmt prints it.
@@ -35,7 +39,19 @@ type plainProbe struct {
 func (p plainProbe) index() int { return p.arg }
 
 func (p plainProbe) Format(f fmt.State, verb rune) {
-	*p.visits = append(*p.visits, visit{p.arg, verb, verb == 'v' && f.Flag('#')})
+	one := visit{arg: p.arg, verb: verb, sharp: verb == 'v' && f.Flag('#'), width: KNil{}, precision: KNil{}}
+	for _, flag := range "+-# 0" {
+		if f.Flag(int(flag)) {
+			one.flags += string(flag)
+		}
+	}
+	if width, ok := f.Width(); ok {
+		one.width = KInt(width)
+	}
+	if precision, ok := f.Precision(); ok {
+		one.precision = KInt(precision)
+	}
+	*p.visits = append(*p.visits, one)
 }
 
 // errorProbe is the probe of an error, which %w accepts.
@@ -44,10 +60,7 @@ type errorProbe struct{ plainProbe }
 func (p errorProbe) Error() string { return "" }
 
 // textValue is a value that is printed by a method: what that returns.
-type textValue struct {
-	id   int
-	text string
-}
+type textValue struct{ text string }
 
 func (t textValue) Error() string    { return t.text }
 func (t textValue) GoString() string { return t.text }
@@ -57,6 +70,18 @@ type textString string
 
 func (t textString) Error() string    { return string(t) }
 func (t textString) GoString() string { return string(t) }
+
+// formattedValue and formattedString are the same for values that are printed by a Format method:
+// its output is not formatted any more.
+type formattedValue struct{ text string }
+
+func (t formattedValue) Format(f fmt.State, _ rune) { io.WriteString(f, t.text) }
+func (t formattedValue) Error() string              { return t.text }
+
+type formattedString string
+
+func (t formattedString) Format(f fmt.State, _ rune) { io.WriteString(f, string(t)) }
+func (t formattedString) Error() string              { return string(t) }
 
 // nilReceiver is a nil pointer whose method panics.
 type nilReceiver struct{}
@@ -73,6 +98,7 @@ type printer struct {
 	target  Target
 	texts   []Value    // what the first methods returned
 	methods []callback // all methods that printing calls, in order
+	visits  []visit    // how they are called
 	traces  []string   // what was visited before each method is called
 	trace   strings.Builder
 	exact   bool  // can everything be printed once the methods have been called?
@@ -112,7 +138,7 @@ func (d *Driver) visits(target Target, elems []Value) ([]visit, error) {
 	at, _, _ := formatIndex(target.fn)
 	if at < 0 {
 		for i := range elems {
-			visits = append(visits, visit{i, 'v', false})
+			visits = append(visits, visit{arg: i, verb: 'v', width: KNil{}, precision: KNil{}})
 		}
 		return visits, nil
 	}
@@ -246,7 +272,7 @@ func (p *printer) show(v Value, t types.Type, as visit, depth int, hidden bool) 
 		return reflect.Value{}
 	}
 	if fn := p.method(t, as); fn != nil && !hidden {
-		return p.byMethod(v, t, fn)
+		return p.byMethod(v, t, fn, as)
 	}
 	if as.sharp {
 		if _, basic := t.Underlying().(*types.Basic); !basic {
@@ -299,9 +325,8 @@ func (p *printer) mayBe(v Value, t types.Type, hidden bool) {
 	}
 	if sym, ok := v.(Sym); ok && !fromOutside(sym.id) {
 		p.unknown(t)
-		p.methods = append(p.methods, p.found...)
-		for range p.found {
-			p.traces = append(p.traces, "")
+		for _, one := range p.found {
+			p.called(one, visit{})
 		}
 		p.found = nil
 	}
@@ -327,39 +352,52 @@ func (p *printer) method(t types.Type, as visit) *ssa.Function {
 }
 
 // byMethod is a value that is printed by a method.
-func (p *printer) byMethod(v Value, t types.Type, fn *ssa.Function) reflect.Value {
+func (p *printer) byMethod(v Value, t types.Type, fn *ssa.Function, as visit) reflect.Value {
 	fmt.Fprintf(&p.trace, "%p %s,", fn, text(v))
 	if known, ok := p.d.messageOf(p.s, v, t, fn); ok {
-		return p.wrap(known, t)
+		return p.wrap(known, t, fn)
 	}
 	_, outside := p.d.world.outsidePath(fn)
 	_, isModel := v.(Model)
-	if outside || isModel || len(fn.Blocks) == 0 || fn.Name() == "Format" {
+	if outside || isModel || len(fn.Blocks) == 0 || fn.Name() == "Format" && p.d.world.typeOf("fmt", "pp") == nil {
 		p.exact = false
 	}
 	k := len(p.methods)
-	p.traces = append(p.traces, p.trace.String())
-	p.methods = append(p.methods, callback{fn: fn, receiver: v, method: true})
+	p.called(callback{fn: fn, receiver: v, method: true}, as)
 	if k >= len(p.texts) {
-		return p.wrap("", t)
+		return p.wrap("", t, fn)
 	}
 	switch returned := p.texts[k].(type) {
 	case KStr:
-		return p.wrap(string(returned), t)
+		return p.wrap(string(returned), t, fn)
 	case Model:
-		if returned.name == nilReceiverText.name {
+		if returned.name == nilReceiverText.name && fn.Name() != "Format" {
 			return reflect.Zero(reflect.TypeFor[*nilReceiver]())
 		}
 	}
 	return p.inexact()
 }
 
+// called adds a method that printing calls.
+func (p *printer) called(one callback, as visit) {
+	p.methods = append(p.methods, one)
+	p.visits = append(p.visits, as)
+	p.traces = append(p.traces, p.trace.String())
+}
+
 // wrap is the text of a method as a value.
-func (p *printer) wrap(text string, t types.Type) reflect.Value {
-	if basic, ok := t.Underlying().(*types.Basic); ok && basic.Info()&types.IsString != 0 {
+func (p *printer) wrap(text string, t types.Type, fn *ssa.Function) reflect.Value {
+	basic, ok := t.Underlying().(*types.Basic)
+	isString := ok && basic.Info()&types.IsString != 0
+	switch {
+	case fn.Name() == "Format" && isString:
+		return reflect.ValueOf(formattedString(text))
+	case fn.Name() == "Format":
+		return reflect.ValueOf(formattedValue{text})
+	case isString:
 		return reflect.ValueOf(textString(text))
 	}
-	return reflect.ValueOf(textValue{len(p.methods), text})
+	return reflect.ValueOf(textValue{text})
 }
 
 // messageOf is the text of an error that this program has made itself, and the result of a method
@@ -578,7 +616,7 @@ func (p *printer) pointer(v Value, t *types.Pointer, as visit, depth int, hidden
 			return p.inexact()
 		}
 		// A text in place of the whole would be printed without the &, and a method was called.
-		if inner.Kind() == reflect.Pointer || inner.Type() == reflect.TypeFor[textValue]() {
+		if inner.Kind() == reflect.Pointer || inner.Type() == reflect.TypeFor[textValue]() || inner.Type() == reflect.TypeFor[formattedValue]() {
 			return p.inexact()
 		}
 		to := reflect.New(inner.Type())
@@ -621,7 +659,8 @@ func (p *printer) table(v Value, t types.Type, m *types.Map, as visit, depth int
 	if !sorted && len(keys) > 1 && len(p.effects(before)) > 0 {
 		// The order of the methods is not known.
 		p.exact = false
-		p.methods, p.traces = append(p.methods[:before], callback{}), append(p.traces[:before], "")
+		p.methods, p.visits, p.traces = p.methods[:before], p.visits[:before], p.traces[:before]
+		p.called(callback{}, as)
 	}
 	return made
 }

@@ -93,8 +93,75 @@ func (d *Driver) prints(s *State, call *ssa.Call, target Target, texts []Value, 
 		return d.printed(s, call, target, nil, p.effects(len(texts)), pos)
 	}
 	method := p.methods[len(texts)]
-	after := After{"printed", []Value{Clo{fn: target.fn}, Tup{target.args}, Tup{texts}, KStr(p.traces[len(texts)]), method.receiver}, pos}
-	return d.push(s, call, Target{method.fn, []Value{method.receiver}}, nil, []After{after}, pos, true)
+	args := []Value{method.receiver}
+	var output Value = KNil{}
+	if method.fn.Name() == "Format" {
+		state := d.formatState(s, call, p.visits[len(texts)], len(texts))
+		output = state.v.(Model).args[0]
+		args = append(args, state, KInt(p.visits[len(texts)].verb))
+	}
+	after := After{"printed", []Value{Clo{fn: target.fn}, Tup{target.args}, Tup{texts}, KStr(p.traces[len(texts)]), method.receiver, output}, pos}
+	return d.push(s, call, Target{method.fn, args}, nil, []After{after}, pos, true)
+}
+
+// formatState is the fmt.State that a Format method is given: the variable that its output is
+// collected in, the flags, the width and the precision.
+func (d *Driver) formatState(s *State, call *ssa.Call, as visit, number int) Ifc {
+	key := here(s.top()) + fmt.Sprintf("output %d %p", number, call)
+	output := d.newObject(s, "output", key, types.Typ[types.String], token.NoPos)
+	t := types.NewPointer(d.world.typeOf("fmt", "pp"))
+	return Ifc{t, Model{"formatstate", []Value{output, KStr(as.flags), as.width, as.precision}}}
+}
+
+// formatStateMethod is a method of a fmt.State.
+func (d *Driver) formatStateMethod(s *State, model Model, name string, args []Value, pos token.Pos) (Value, bool) {
+	number := func(v Value) Value {
+		if isNil(v) {
+			return Tup{[]Value{KInt(0), KBool(false)}}
+		}
+		return Tup{[]Value{v, KBool(true)}}
+	}
+	switch name {
+	case "Width":
+		return number(model.args[2]), true
+	case "Precision":
+		return number(model.args[3]), true
+	case "Flag":
+		if flag, ok := args[0].(KInt); ok {
+			return KBool(strings.ContainsRune(string(model.args[1].(KStr)), rune(flag))), true
+		}
+		return nil, false
+	case "WriteString":
+		return d.outputs(s, model, args[0], pos)
+	case "Write":
+		slice, ok := args[0].(Slc)
+		if ok && !s.escaped[slice.object] {
+			if known, ok := d.sliceAsText(s, slice, types.NewSlice(types.Typ[types.Uint8])); ok {
+				return d.outputs(s, model, known, pos)
+			}
+		}
+		if isNil(args[0]) {
+			return d.outputs(s, model, KStr(""), pos)
+		}
+	}
+	return d.outputs(s, model, nil, pos)
+}
+
+// outputs adds to the output of a Format method. The result is that of Write, if it is known.
+func (d *Driver) outputs(s *State, model Model, more Value, pos token.Pos) (Value, bool) {
+	output := model.args[0].(Ptr)
+	o := s.heap[output.object]
+	if o == nil {
+		return nil, false
+	}
+	before, ok1 := o.value.(KStr)
+	known, ok2 := more.(KStr)
+	if !ok1 || !ok2 || len(before)+len(known) > longestText {
+		d.store(s, output, Sym{"«?»"}, pos)
+		return nil, false
+	}
+	d.store(s, output, before+known, pos)
+	return Tup{[]Value{KInt(len(known)), KNil{}}}, true
 }
 
 // canPush tells whether a call of a function is not too deep in others of the same function.
@@ -114,6 +181,12 @@ func (d *Driver) afterMethod(s *State, after After, result Value, panicked bool)
 	f := s.top()
 	call := f.site.(*ssa.Call)
 	s.frames = s.frames[: len(s.frames)-1 : len(s.frames)-1]
+	if output, ok := after.args[5].(Ptr); ok {
+		result = Sym{"«?»"}
+		if o := s.heap[output.object]; o != nil && !s.escaped[output.object] {
+			result = o.value
+		}
+	}
 	if panicked {
 		result = Sym{"«?»"}
 		if isNil(after.args[4]) {
@@ -152,6 +225,19 @@ func (d *Driver) printed(s *State, call *ssa.Call, target Target, known Value, r
 // printedTo writes a text to a writer, at once.
 func (d *Driver) printedTo(s *State, call *ssa.Call, target Target, known Value, rest []callback, pos token.Pos) bool {
 	top := s.top()
+	if writer, ok := target.args[0].(Ifc); ok {
+		if state, ok := writer.v.(Model); ok && state.name == "formatstate" {
+			result, ok := d.outputs(s, state, known, pos)
+			if !ok {
+				result = d.unknown(s, here(top), call, call.Type())
+			}
+			top.regs[call] = result
+			if len(rest) == 0 {
+				return false
+			}
+			return d.callBack(s, target, rest, pos)
+		}
+	}
 	if writer, ok := target.args[0].(Ifc); ok && writer.typ != nil && known != nil && len(rest) == 0 {
 		if fn := d.world.methodNamed(writer.typ, "Write"); fn != nil && isCalledBack(fn) && d.canPush(s, fn) {
 			_, isModel := writer.v.(Model)
