@@ -370,7 +370,7 @@ func (d *Driver) afterwards(s *State, after After, result Value) bool {
 			d.store(s, place, part, after.pos)
 		}
 		d.afterOnce(s, after)
-	case "printed":
+	case "printed", "marshalled":
 		return d.afterMethod(s, after, result, false)
 	case "errgroup":
 		return d.errgroupDone(s, after, result)

@@ -166,6 +166,9 @@ func (d *Driver) visits(target Target, elems []Value) ([]visit, error) {
 // newPrinter visits what a function prints; ok is false if that is not known.
 func (d *Driver) newPrinter(s *State, target Target, texts []Value) (*printer, bool) {
 	elems, _, ok := d.printedArguments(s, target)
+	if functionName(target.fn) == marshalName {
+		elems, ok = target.args, true
+	}
 	if !ok {
 		return nil, false
 	}
@@ -173,7 +176,10 @@ func (d *Driver) newPrinter(s *State, target Target, texts []Value) (*printer, b
 		calling: calling{d: d, s: s, names: printed, seen: map[string]bool{}},
 		target:  target, texts: texts, exact: true, plain: true, in: make([]any, len(elems)),
 	}
-	visits, _ := d.visits(target, elems)
+	visits := []visit{{verb: marshalVerb}}
+	if !p.isMarshal() {
+		visits, _ = d.visits(target, elems)
+	}
 	visited := make([]bool, len(elems))
 	for _, one := range visits {
 		before := len(p.methods)
@@ -224,7 +230,7 @@ func (p *printer) text() (Value, bool) {
 		return nil, false
 	}
 	format := ""
-	if at, _, _ := formatIndex(p.target.fn); at >= 0 {
+	if at, _, ok := formatIndex(p.target.fn); ok && at >= 0 {
 		format = string(p.target.args[at].(KStr))
 	}
 	out := ""
@@ -235,6 +241,8 @@ func (p *printer) text() (Value, bool) {
 		out = fmt.Sprintln(p.in...)
 	case "fmt.Sprintf", "fmt.Fprintf", "fmt.Appendf":
 		out = fmt.Sprintf(format, p.in...)
+	case marshalName:
+		return p.marshal()
 	case "fmt.Errorf":
 		out = fmt.Errorf(format, p.in...).Error()
 	default:
@@ -270,6 +278,9 @@ func (p *printer) show(v Value, t types.Type, as visit, depth int, hidden bool) 
 		p.exact = false
 		p.mayBe(v, t, hidden)
 		return reflect.Value{}
+	}
+	if as.verb == marshalVerb && !p.canMarshal(v, t) {
+		return p.inexact()
 	}
 	if fn := p.method(t, as); fn != nil && !hidden {
 		return p.byMethod(v, t, fn, as)
@@ -336,6 +347,8 @@ func (p *printer) mayBe(v Value, t types.Type, hidden bool) {
 func (p *printer) method(t types.Type, as visit) *ssa.Function {
 	names := []string{"Format"}
 	switch {
+	case as.verb == marshalVerb:
+		names = []string{"MarshalJSON"}
 	case as.verb == 'T' || as.verb == 'p':
 		return nil
 	case as.sharp:
@@ -390,6 +403,8 @@ func (p *printer) wrap(text string, t types.Type, fn *ssa.Function) reflect.Valu
 	basic, ok := t.Underlying().(*types.Basic)
 	isString := ok && basic.Info()&types.IsString != 0
 	switch {
+	case fn.Name() == "MarshalJSON":
+		return reflect.ValueOf(marshalledValue{text})
 	case fn.Name() == "Format" && isString:
 		return reflect.ValueOf(formattedString(text))
 	case fn.Name() == "Format":
@@ -506,7 +521,7 @@ func (p *printer) typeFor(t types.Type, as visit, hidden bool, depth int) (refle
 			if !ok || field.Name() == "_" || field.Embedded() && !field.Exported() {
 				return nil, false
 			}
-			one := reflect.StructField{Name: field.Name(), Type: inner}
+			one := reflect.StructField{Name: field.Name(), Type: inner, Tag: reflect.StructTag(u.Tag(len(fields)))}
 			if !field.Exported() {
 				one.PkgPath = "main"
 			}

@@ -63,7 +63,7 @@ func (d *Driver) formats(s *State, target Target) (Value, bool) {
 func returnsText(fn *ssa.Function) bool {
 	switch functionName(fn) {
 	case "fmt.Sprint", "fmt.Sprintf", "fmt.Sprintln", "fmt.Errorf", "fmt.Fprint", "fmt.Fprintf", "fmt.Fprintln",
-		"fmt.Append", "fmt.Appendf", "fmt.Appendln":
+		"fmt.Append", "fmt.Appendf", "fmt.Appendln", marshalName:
 		return true
 	}
 	return false
@@ -88,6 +88,9 @@ func (d *Driver) prints(s *State, call *ssa.Call, target Target, texts []Value, 
 		known, _ := p.text()
 		return d.printed(s, call, target, known, nil, pos)
 	}
+	if !p.exact && p.isMarshal() {
+		return d.printed(s, call, target, nil, p.marshalled(), pos)
+	}
 	relevance := d.world.relevance
 	if !p.exact || relevance.drops(call) || !relevance.textsMatter() || !d.canPush(s, p.methods[len(texts)].fn) {
 		return d.printed(s, call, target, nil, p.effects(len(texts)), pos)
@@ -101,6 +104,9 @@ func (d *Driver) prints(s *State, call *ssa.Call, target Target, texts []Value, 
 		args = append(args, state, KInt(p.visits[len(texts)].verb))
 	}
 	after := After{"printed", []Value{Clo{fn: target.fn}, Tup{target.args}, Tup{texts}, KStr(p.traces[len(texts)]), method.receiver, output}, pos}
+	if p.isMarshal() {
+		after.what = "marshalled"
+	}
 	return d.push(s, call, Target{method.fn, args}, nil, []After{after}, pos, true)
 }
 
@@ -187,6 +193,9 @@ func (d *Driver) afterMethod(s *State, after After, result Value, panicked bool)
 			result = o.value
 		}
 	}
+	if after.what == "marshalled" {
+		result = d.marshalledText(s, result)
+	}
 	if panicked {
 		result = Sym{"«?»"}
 		if isNil(after.args[4]) {
@@ -208,6 +217,8 @@ func (d *Driver) printed(s *State, call *ssa.Call, target Target, known Value, r
 		return d.printedTo(s, call, target, known, rest, pos)
 	case strings.HasPrefix(name, "Append") && known != nil:
 		top.regs[call] = d.appends(s, call, []Value{target.args[0], known}, pos)
+	case functionName(target.fn) == marshalName && known != nil:
+		top.regs[call] = d.marshalResult(s, call, string(known.(KStr)))
 	case known != nil:
 		top.regs[call] = known
 	default:

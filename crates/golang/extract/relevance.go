@@ -500,6 +500,7 @@ func (r *Relevance) called(i *ssa.Call, index int) {
 	}
 	if callee != nil && returnsText(callee) {
 		r.class(textClass)
+		r.class(elementClass(types.Typ[types.Uint8]))
 	}
 	// A function that is not read computes with everything it is given.
 	for _, arg := range common.Args {

@@ -615,7 +615,7 @@ func (d *Driver) unwind(s *State) bool {
 		case "subtest":
 			f.mode = ""
 			return d.leave(s, KNil{})
-		case "printed":
+		case "printed", "marshalled":
 			return false // the goroutine ends, and nothing is printed
 		}
 		return d.afterwards(s, after, KNil{})

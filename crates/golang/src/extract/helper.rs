@@ -37,6 +37,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("lower.go", include_str!("../../extract/lower.go")),
     ("main.go", include_str!("../../extract/main.go")),
     ("maps.go", include_str!("../../extract/maps.go")),
+    ("marshalling.go", include_str!("../../extract/marshalling.go")),
     ("messages.go", include_str!("../../extract/messages.go")),
     ("migo.go", include_str!("../../extract/migo.go")),
     ("models.go", include_str!("../../extract/models.go")),
