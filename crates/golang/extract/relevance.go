@@ -500,7 +500,8 @@ func (r *Relevance) called(i *ssa.Call, index int) {
 	}
 	if callee != nil && returnsText(callee) {
 		r.class(textClass)
-		r.class(elementClass(types.Typ[types.Uint8]))
+		r.class(marshalClass)
+		r.class(elementClass(byteType))
 	}
 	// A function that is not read computes with everything it is given.
 	for _, arg := range common.Args {
@@ -511,9 +512,23 @@ func (r *Relevance) called(i *ssa.Call, index int) {
 	}
 }
 
-// textClass is the class of what methods such as String return.
-var textClass = resultClass(types.NewSignatureType(nil, nil, nil, nil,
-	types.NewTuple(types.NewVar(token.NoPos, nil, "", types.Typ[types.String])), false), 0)
+// textClass is the class of what methods such as String return, marshalClass that of MarshalJSON.
+var (
+	textClass    = methodClass(types.Typ[types.String])
+	marshalClass = methodClass(types.NewSlice(byteType), errorType)
+)
+
+// byteType is byte as sources name it.
+var byteType = types.Universe.Lookup("byte").Type()
+
+// methodClass is the class of the first result of methods without arguments.
+func methodClass(results ...types.Type) string {
+	var vars []*types.Var
+	for _, result := range results {
+		vars = append(vars, types.NewVar(token.NoPos, nil, "", result))
+	}
+	return resultClass(types.NewSignatureType(nil, nil, nil, nil, types.NewTuple(vars...), false), 0)
+}
 
 // textsMatter tells whether what methods such as String return may decide anything.
 func (r *Relevance) textsMatter() bool { return r.classes[r.find(textClass)] }
