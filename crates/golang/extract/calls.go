@@ -262,6 +262,10 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos 
 	if call, ok := site.(*ssa.Call); ok && returnsText(target.fn) {
 		return d.prints(s, call, target, nil, "", pos)
 	}
+	if functionName(target.fn) == "encoding/json.Unmarshal" && d.unmarshals(s, site, target, pos) {
+		finish(KNil{})
+		return false
+	}
 	quiet, _ := d.world.quietly(target.fn)
 	isParsing := parsesFlags[functionName(target.fn)]
 	if isParsing && !d.flags.call {

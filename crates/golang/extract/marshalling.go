@@ -2,14 +2,17 @@ package main
 
 import (
 	"encoding/json"
+	"go/token"
 	"go/types"
+	"reflect"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
 
 // This file performs json.Marshal in the way in which functions of fmt are performed: MarshalJSON
-// methods are called one after the other, and encoding/json itself makes the text.
+// methods are called one after the other, and encoding/json itself makes the text. json.Unmarshal is
+// performed for plain variables.
 
 const marshalName = "encoding/json.Marshal"
 
@@ -96,4 +99,74 @@ func (d *Driver) marshalResult(s *State, call *ssa.Call, text string) Value {
 	slice := types.NewSlice(types.Typ[types.Uint8])
 	elems, _ := d.appended(s, KStr(text), slice, "", call.Pos())
 	return Tup{[]Value{d.newSlice(s, call, slice, elems, room), KNil{}}}
+}
+
+// unmarshals performs json.Unmarshal of a known text into a variable of numbers, strings and flags,
+// if it succeeds.
+func (d *Driver) unmarshals(s *State, site ssa.Instruction, target Target, pos token.Pos) bool {
+	text, ok := d.native(s, target.args[0], reflect.TypeFor[[]byte]())
+	to, isIfc := target.args[1].(Ifc)
+	if !ok || !isIfc || to.typ == nil {
+		return false
+	}
+	pointer, isPointer := to.typ.(*types.Pointer)
+	place, isPtr := to.v.(Ptr)
+	if !isPointer || !isPtr || !d.canUnmarshal(pointer.Elem(), 0) {
+		return false
+	}
+	o := s.heap[place.object]
+	if o == nil || o.kind != "memory" || s.escaped[place.object] {
+		return false
+	}
+	p := &printer{calling: calling{d: d, s: s, seen: map[string]bool{}}, target: target, exact: true}
+	before := p.show(partOf(o.value, place.path), pointer.Elem(), visit{verb: 'T'}, 1, true)
+	if !p.exact || !before.IsValid() {
+		return false
+	}
+	variable := reflect.New(before.Type())
+	variable.Elem().Set(before)
+	if json.Unmarshal(text.Bytes(), variable.Interface()) != nil {
+		return false
+	}
+	now, ok := d.unmarshalled(s, site, variable.Elem(), pointer.Elem())
+	if ok {
+		d.store(s, place, now, pos)
+	}
+	return ok
+}
+
+// canUnmarshal tells types of numbers, strings, flags and structs of these, without methods that
+// encoding/json would call.
+func (d *Driver) canUnmarshal(t types.Type, depth int) bool {
+	pointer := types.NewPointer(t)
+	if depth > 4 || d.world.methodNamed(pointer, "UnmarshalJSON") != nil || d.world.methodNamed(pointer, "UnmarshalText") != nil {
+		return false
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return basicType(u) != nil
+	case *types.Struct:
+		for field := range u.Fields() {
+			if field.Embedded() || !d.canUnmarshal(field.Type(), depth+1) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// unmarshalled is a value of this program as a known value.
+func (d *Driver) unmarshalled(s *State, site ssa.Instruction, v reflect.Value, t types.Type) (Value, bool) {
+	structure, ok := t.Underlying().(*types.Struct)
+	if !ok {
+		return d.known(s, site, v, t, 0)
+	}
+	elems := make([]Value, structure.NumFields())
+	for i := range elems {
+		if elems[i], ok = d.unmarshalled(s, site, v.Field(i), structure.Field(i).Type()); !ok {
+			return nil, false
+		}
+	}
+	return Agg{elems}, true
 }
