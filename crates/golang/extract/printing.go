@@ -92,7 +92,17 @@ func (d *Driver) prints(s *State, call *ssa.Call, target Target, texts []Value, 
 		return d.printed(s, call, target, nil, p.marshalled(), pos)
 	}
 	relevance := d.world.relevance
-	if !p.exact || relevance.drops(call) || !relevance.textsMatter() || !d.canPush(s, p.methods[len(texts)].fn) {
+	if !p.exact || relevance.drops(call) || !relevance.textsMatter() {
+		// Only what the methods do is of interest. A Format method needs its fmt.State for that.
+		if !p.formatsWithEffects(len(texts)) {
+			return d.printed(s, call, target, nil, p.effects(len(texts)), pos)
+		}
+		texts = append([]Value(nil), texts...)
+		for !d.world.hasEffects(p.methods[len(texts)].fn) {
+			texts = append(texts, Sym{"«?»"})
+		}
+	}
+	if !d.canPush(s, p.methods[len(texts)].fn) {
 		return d.printed(s, call, target, nil, p.effects(len(texts)), pos)
 	}
 	method := p.methods[len(texts)]
@@ -168,6 +178,26 @@ func (d *Driver) outputs(s *State, model Model, more Value, pos token.Pos) (Valu
 	}
 	d.store(s, output, before+known, pos)
 	return Tup{[]Value{KInt(len(known)), KNil{}}}, true
+}
+
+// formatsWithEffects tells whether the methods from an index on that have effects are known, and a
+// Format method is among them.
+func (p *printer) formatsWithEffects(from int) bool {
+	found := false
+	for _, one := range p.methods[from:] {
+		if one.fn == nil {
+			return false
+		}
+		if !p.d.world.hasEffects(one.fn) {
+			continue
+		}
+		_, isModel := one.receiver.(Model)
+		if _, outside := p.d.world.outsidePath(one.fn); outside || isModel || len(one.fn.Blocks) == 0 {
+			return false
+		}
+		found = found || one.fn.Name() == "Format"
+	}
+	return found && p.d.world.typeOf("fmt", "pp") != nil
 }
 
 // canPush tells whether a call of a function is not too deep in others of the same function.
