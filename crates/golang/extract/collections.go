@@ -447,6 +447,15 @@ func (d *Driver) forgetIn(s *State, name string, choose func(Part) choice) {
 		}
 		return
 	}
+	if isBuffer(o) {
+		// A large buffer is forgotten as a whole.
+		if choose(Part{typ: byteType}) != forgetsNone {
+			copied := *o
+			copied.value = Sym{"«?»"}
+			s.heap[name] = &copied
+		}
+		return
+	}
 	if o.kind == "memory" && o.value != nil {
 		d.forgetPart(s, name, "", o.value, o.typ, choose)
 	}
