@@ -87,6 +87,10 @@ func (d *Driver) enter(s *State, site ssa.Instruction, call *ssa.CallCommon, fn 
 		finish(v)
 		return false
 	}
+	if v, ok := d.appendNative(s, site, target, pos); ok && !deferred {
+		finish(v)
+		return false
+	}
 	if _, outside := d.world.outsidePath(target.fn); outside {
 		return d.callOutside(s, site, target, pos, finish)
 	}
@@ -255,8 +259,11 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos 
 	if results.Len() == 1 {
 		t = results.At(0).Type()
 	}
-	if v, ok := d.formats(s, target); ok && strings.HasPrefix(target.fn.Name(), "Sprint") {
-		finish(v)
+	if call, ok := site.(*ssa.Call); ok && returnsText(target.fn) {
+		return d.prints(s, call, target, nil, "", pos)
+	}
+	if functionName(target.fn) == "encoding/json.Unmarshal" && d.unmarshals(s, site, target, pos) {
+		finish(KNil{})
 		return false
 	}
 	quiet, _ := d.world.quietly(target.fn)
@@ -327,7 +334,7 @@ func (d *Driver) isDetermined(s *State, target Target) bool {
 // assumption.
 func (d *Driver) callBack(s *State, target Target, found []callback, pos token.Pos) bool {
 	name := target.fn.String()
-	var calls []Deferred
+	var calls, writes []Deferred
 	exact := callsOnce(target.fn)
 	for i := len(found) - 1; i >= 0; i-- {
 		one := found[i]
@@ -341,20 +348,27 @@ func (d *Driver) callBack(s *State, target Target, found []callback, pos token.P
 			bytes, _ := one.fn.Signature.Params().At(0).Type().Underlying().(*types.Slice)
 			if site, isCall := s.top().block.Instrs[max(0, s.top().pc-1)].(*ssa.Call); isCall && bytes != nil {
 				args = append(args, d.textAsSlice(s, site, string(known.(KStr)), bytes))
-				calls = append(calls, Deferred{fn: Clo{fn: one.fn}, args: args, pos: pos})
+				writes = append(writes, Deferred{fn: Clo{fn: one.fn}, args: args, pos: pos})
 				continue
 			}
 		}
 		for k := range one.fn.Signature.Params().Len() {
 			args = append(args, d.unknown(s, here(s.top())+"callback", one.fn, one.fn.Signature.Params().At(k).Type()))
 		}
-		calls = append(calls, Deferred{fn: Clo{fn: one.fn}, args: args, pos: pos})
+		call := Deferred{fn: Clo{fn: one.fn}, args: args, pos: pos}
+		if printed[one.fn.Name()] {
+			calls = append(calls, call)
+		} else {
+			writes = append(writes, call)
+		}
 	}
-	if len(calls) == 0 {
-		return false
+	if len(writes) > 0 {
+		s.frames = append(s.frames, d.outside(s, nil, writes...))
 	}
-	frame := d.outside(s, nil, calls...)
-	s.frames = append(s.frames, frame)
+	if len(calls) > 0 {
+		// A panic of such a method is printed.
+		s.frames = append(s.frames, d.outside(s, []After{{"recovers", nil, pos}}, calls...))
+	}
 	return false
 }
 
@@ -426,7 +440,7 @@ func channelsIn(s *State, args []Value) string {
 
 // changesNothing tells functions that change nothing their arguments point to.
 func changesNothing(fn *ssa.Function) bool {
-	if fn.Pkg == nil {
+	if fn.Pkg == nil || strings.HasPrefix(fn.Name(), "Append") {
 		return false
 	}
 	switch path := fn.Pkg.Pkg.Path(); path {
@@ -570,6 +584,9 @@ func (d *Driver) builtin(s *State, site *ssa.Call, call *ssa.CallCommon, name st
 		finish(args[0])
 	case "String":
 		slice, ok1 := args[0].(Slc)
+		if !ok1 {
+			slice, ok1 = d.elementsFrom(s, args[0])
+		}
 		n, ok2 := args[1].(KInt)
 		if isNil(args[0]) && ok2 && n == 0 {
 			finish(KStr(""))

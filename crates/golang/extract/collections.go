@@ -13,6 +13,26 @@ import (
 // largest is how many elements of an array or slice are followed one by one.
 const largest = 256
 
+// largestBuffer is the same for bytes: the buffers of bufio have this size.
+const largestBuffer = 4096
+
+// mostElements is how many elements of a type are followed in one array or slice.
+func mostElements(element types.Type) int64 {
+	if basic, ok := element.Underlying().(*types.Basic); ok && basic.Kind() == types.Uint8 {
+		return largestBuffer
+	}
+	return largest
+}
+
+// isBuffer tells arrays that are followed only while one goroutine sees them.
+func isBuffer(o *Object) bool {
+	if o == nil || o.typ == nil {
+		return false
+	}
+	array, ok := o.typ.Underlying().(*types.Array)
+	return ok && array.Len() > largest
+}
+
 // someIndex is the path of an element whose index is not known.
 const someIndex = "/*"
 
@@ -86,7 +106,7 @@ func (d *Driver) makeSlice(s *State, i *ssa.MakeSlice) Value {
 	n, ok1 := d.value(s, i.Len).(KInt)
 	max, ok2 := d.value(s, i.Cap).(KInt)
 	element := i.Type().Underlying().(*types.Slice).Elem()
-	if !ok1 || !ok2 || max > largest || n < 0 || max < n {
+	if !ok1 || !ok2 || int64(max) > mostElements(element) || n < 0 || max < n {
 		if holdsConcurrency(element) {
 			d.assume(i.Pos(), "either", aboutUnknownElement)
 		}
@@ -108,6 +128,25 @@ func (d *Driver) newSlice(s *State, site ssa.Value, t *types.Slice, elems []Valu
 	array := types.NewArray(t.Elem(), int64(len(all)))
 	s.heap[name] = &Object{kind: "memory", typ: array, value: Agg{all}, multi: d.repeats(s)}
 	return Slc{name, "", 0, len(elems), len(all)}
+}
+
+// elementsFrom is the rest of an array, beginning with the element that a pointer points to.
+func (d *Driver) elementsFrom(s *State, v Value) (Slc, bool) {
+	p, ok := v.(Ptr)
+	if !ok || s.heap[p.object] == nil {
+		return Slc{}, false
+	}
+	last := strings.LastIndexByte(p.path, '/')
+	if last < 0 || strings.ContainsAny(p.path, "@*") {
+		return Slc{}, false
+	}
+	array, ok := partTypeAt(s.heap[p.object].typ, p.path[:last]).(*types.Array)
+	index, _ := step(p.path[last:])
+	if !ok || int64(index) >= array.Len() {
+		return Slc{}, false
+	}
+	n := int(array.Len()) - index
+	return Slc{p.object, p.path[:last], index, n, n}, true
 }
 
 // bounds are the limits of a slice expression, as far as they are known.
@@ -134,7 +173,7 @@ func (d *Driver) sliced(s *State, i *ssa.Slice) (length, capacity int, known boo
 			return 0, 0, false
 		}
 		array, ok := pointer.Elem().Underlying().(*types.Array)
-		if !ok || array.Len() > largest {
+		if !ok || array.Len() > mostElements(array.Elem()) {
 			return 0, 0, false
 		}
 		return int(array.Len()), int(array.Len()), true
@@ -193,7 +232,7 @@ func (d *Driver) appends(s *State, site ssa.Value, args []Value, pos token.Pos) 
 	if len(args) > 1 && known {
 		more, known = d.appended(s, args[1], t, key, pos)
 	}
-	if !known || old.n+len(more) > largest {
+	if !known || int64(old.n+len(more)) > mostElements(t.Elem()) {
 		if isSlice && holdsConcurrency(t.Elem()) {
 			d.assume(pos, "either", aboutUnknownElement)
 		}
@@ -405,6 +444,15 @@ func (d *Driver) forgetIn(s *State, name string, choose func(Part) choice) {
 	if o.kind == "map" {
 		if choose(Part{typ: o.typ}) == forgetsAll {
 			d.blurMap(s, name)
+		}
+		return
+	}
+	if isBuffer(o) {
+		// A large buffer is forgotten as a whole.
+		if choose(Part{typ: byteType}) != forgetsNone {
+			copied := *o
+			copied.value = Sym{"«?»"}
+			s.heap[name] = &copied
 		}
 		return
 	}

@@ -158,7 +158,7 @@ func (d *Driver) zero(s *State, t types.Type, hint string, pos token.Pos, depth 
 		}
 		return Agg{elems}
 	case *types.Array:
-		if u.Len() > 256 {
+		if u.Len() > mostElements(u.Elem()) {
 			if holdsConcurrency(u.Elem()) {
 				d.assume(pos, "either", aboutUnknownElement)
 			}

@@ -379,6 +379,8 @@ func (d *Driver) afterwards(s *State, after After, result Value) bool {
 			d.store(s, place, part, after.pos)
 		}
 		d.afterOnce(s, after)
+	case "printed", "marshalled":
+		return d.afterMethod(s, after, result, false)
 	case "errgroup":
 		return d.errgroupDone(s, after, result)
 	case "maprange":

@@ -16,12 +16,15 @@ func (d *Driver) standardModels(m *modelled) (bool, bool) {
 	}
 	switch m.name {
 	case "fmt.Errorf":
-		return d.errorf(m), false
+		if call, ok := m.site.(*ssa.Call); ok {
+			return true, d.prints(m.s, call, Target{m.fn, m.args}, nil, "", m.pos)
+		}
+		return false, false
 	case "(runtime.errorString).Error", "(*errors.errorString).Error", "(context.deadlineExceededError).Error":
 		return d.knownError(m), false
-	case "(*fmt.wrapError).Unwrap":
+	case "(*fmt.wrapError).Unwrap", "(*fmt.wrapErrors).Unwrap":
 		return d.readField(m, "/1"), false
-	case "(*fmt.wrapError).Error":
+	case "(*fmt.wrapError).Error", "(*fmt.wrapErrors).Error":
 		return d.readField(m, "/0"), false
 	case "internal/reflectlite.TypeOf", "internal/reflectlite.ValueOf":
 		m.finish(Model{"reflected", []Value{m.arg(0)}})
@@ -91,50 +94,6 @@ func (d *Driver) readField(m *modelled, path string) bool {
 		return false
 	}
 	m.finish(d.readCells(m.s, v, m.fn.Signature.Results().At(0).Type(), m.key(), m.pos))
-	return true
-}
-
-// errorf is fmt.Errorf: an error with a text, and the one that it wraps if there is one. Methods of
-// its arguments that others notice are left to the general case.
-func (d *Driver) errorf(m *modelled) bool {
-	if len(d.callbacks(m.s, Target{m.fn, m.args})) > 0 {
-		return false
-	}
-	var message Value = d.unknown(m.s, here(m.s.top()), m.site, types.Typ[types.String])
-	if known, ok := d.formats(m.s, Target{m.fn, m.args}); ok {
-		message = known
-	}
-	format, _ := m.arg(0).(KStr)
-	wrapped := strings.Count(string(format), "%w")
-	name := "*fmt.wrapError"
-	switch {
-	case wrapped == 0 && format != "":
-		err := d.someError(m.s, m.site, "errorf", "").(Ifc)
-		if p, ok := err.v.(Ptr); ok {
-			d.replacePart(m.s, p.object, "/0", message)
-		}
-		m.finish(err)
-		return true
-	case wrapped != 1:
-		m.finish(Ifc{types.NewPointer(types.Typ[types.String]), d.unknown(m.s, here(m.s.top())+"errorf", m.site, nil)})
-		return true
-	}
-	t := d.world.typeOf("fmt", strings.TrimPrefix(name, "*fmt."))
-	args, ok := m.arg(1).(Slc)
-	if t == nil || !ok {
-		return false
-	}
-	// Which argument: count the verbs before it.
-	before := string(format)[:strings.Index(string(format), "%w")]
-	index := strings.Count(strings.ReplaceAll(before, "%%", ""), "%")
-	elems := d.elements(m.s, args)
-	if index >= len(elems) {
-		return false
-	}
-	p := d.newObject(m.s, "error", m.key(), t, m.pos).(Ptr)
-	d.replacePart(m.s, p.object, "/0", message)
-	d.replacePart(m.s, p.object, "/1", elems[index])
-	m.finish(Ifc{types.NewPointer(t), p})
 	return true
 }
 

@@ -158,6 +158,14 @@ func (d *Driver) modelMethod(s *State, site ssa.Instruction, call *ssa.CallCommo
 	if call.Signature().Results().Len() == 1 {
 		results = call.Signature().Results().At(0).Type()
 	}
+	if model.name == "formatstate" {
+		result, ok := d.formatStateMethod(s, model, call.Method.Name(), args, pos)
+		if !ok {
+			result = d.unknown(s, here(s.top()), site, results)
+		}
+		finish(result)
+		return false
+	}
 	switch model.name + "." + call.Method.Name() {
 	case "reflected.Comparable":
 		if ifc, ok := model.args[0].(Ifc); ok && ifc.typ != nil {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"go/token"
 	"go/types"
 	"math"
 	"math/bits"
@@ -10,6 +12,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -33,12 +36,12 @@ var natives = map[string]any{
 	"strconv.Atoi": strconv.Atoi, "strconv.Itoa": strconv.Itoa, "strconv.FormatBool": strconv.FormatBool, "strconv.FormatInt": strconv.FormatInt,
 	"strconv.FormatUint": strconv.FormatUint, "strconv.FormatFloat": strconv.FormatFloat, "strconv.ParseBool": strconv.ParseBool,
 	"strconv.ParseFloat": strconv.ParseFloat, "strconv.ParseInt": strconv.ParseInt, "strconv.ParseUint": strconv.ParseUint,
-	"strconv.Quote": strconv.Quote, "strconv.Unquote": strconv.Unquote, "strconv.QuoteRune": strconv.QuoteRune, "strconv.AppendInt": strconv.AppendInt,
+	"strconv.Quote": strconv.Quote, "strconv.Unquote": strconv.Unquote, "strconv.QuoteRune": strconv.QuoteRune,
 	"unicode.IsLetter": unicode.IsLetter, "unicode.IsDigit": unicode.IsDigit, "unicode.IsSpace": unicode.IsSpace, "unicode.IsUpper": unicode.IsUpper,
 	"unicode.IsLower": unicode.IsLower, "unicode.IsPunct": unicode.IsPunct, "unicode.IsNumber": unicode.IsNumber, "unicode.IsControl": unicode.IsControl, "unicode.IsGraphic": unicode.IsGraphic, "unicode.IsPrint": unicode.IsPrint, "unicode.IsSymbol": unicode.IsSymbol, "unicode.IsTitle": unicode.IsTitle,
 	"unicode.ToUpper": unicode.ToUpper, "unicode.ToLower": unicode.ToLower, "unicode.ToTitle": unicode.ToTitle,
 	"unicode/utf8.RuneCountInString": utf8.RuneCountInString, "unicode/utf8.RuneCount": utf8.RuneCount, "unicode/utf8.RuneLen": utf8.RuneLen, "unicode/utf8.ValidString": utf8.ValidString,
-	"unicode/utf8.Valid": utf8.Valid, "unicode/utf8.ValidRune": utf8.ValidRune, "unicode/utf8.DecodeRuneInString": utf8.DecodeRuneInString, "unicode/utf8.DecodeLastRuneInString": utf8.DecodeLastRuneInString, "unicode/utf8.DecodeRune": utf8.DecodeRune, "unicode/utf8.AppendRune": utf8.AppendRune,
+	"unicode/utf8.Valid": utf8.Valid, "unicode/utf8.ValidRune": utf8.ValidRune, "unicode/utf8.DecodeRuneInString": utf8.DecodeRuneInString, "unicode/utf8.DecodeLastRuneInString": utf8.DecodeLastRuneInString, "unicode/utf8.DecodeRune": utf8.DecodeRune,
 	"math.Abs": math.Abs, "math.Ceil": math.Ceil, "math.Floor": math.Floor, "math.Max": math.Max, "math.Min": math.Min, "math.Mod": math.Mod,
 	"math.Pow": math.Pow, "math.Round": math.Round, "math.Sqrt": math.Sqrt, "math.Trunc": math.Trunc, "math.Log": math.Log, "math.Log2": math.Log2, "math.Log10": math.Log10, "math.Exp": math.Exp,
 	"math.IsNaN": math.IsNaN, "math.IsInf": math.IsInf, "math.Inf": math.Inf, "math.NaN": math.NaN, "math.Hypot": math.Hypot, "math.Cbrt": math.Cbrt, "math.Float64bits": math.Float64bits, "math.Float32bits": math.Float32bits, "math.Signbit": math.Signbit,
@@ -46,9 +49,42 @@ var natives = map[string]any{
 	"math/bits.OnesCount": bits.OnesCount, "math/bits.OnesCount8": bits.OnesCount8, "math/bits.OnesCount16": bits.OnesCount16, "math/bits.OnesCount32": bits.OnesCount32, "math/bits.OnesCount64": bits.OnesCount64,
 	"math/bits.TrailingZeros": bits.TrailingZeros, "math/bits.TrailingZeros8": bits.TrailingZeros8, "math/bits.TrailingZeros16": bits.TrailingZeros16, "math/bits.TrailingZeros32": bits.TrailingZeros32, "math/bits.TrailingZeros64": bits.TrailingZeros64,
 	"math/bits.Reverse": bits.Reverse, "math/bits.Reverse8": bits.Reverse8, "math/bits.Reverse16": bits.Reverse16, "math/bits.Reverse32": bits.Reverse32, "math/bits.Reverse64": bits.Reverse64, "math/bits.RotateLeft": bits.RotateLeft, "math/bits.RotateLeft8": bits.RotateLeft8, "math/bits.RotateLeft16": bits.RotateLeft16, "math/bits.RotateLeft32": bits.RotateLeft32, "math/bits.RotateLeft64": bits.RotateLeft64, "math/bits.ReverseBytes32": bits.ReverseBytes32, "math/bits.ReverseBytes64": bits.ReverseBytes64,
-	"math/bits.Add64": bits.Add64, "math/bits.Mul64": bits.Mul64, "math/bits.Sub64": bits.Sub64,
+	"math/bits.Add": bits.Add, "math/bits.Mul": bits.Mul, "math/bits.Sub": bits.Sub, "math/bits.Add64": bits.Add64, "math/bits.Mul64": bits.Mul64, "math/bits.Sub64": bits.Sub64,
+	"(time.Duration).String": time.Duration.String, "(time.Duration).Milliseconds": time.Duration.Milliseconds, "(time.Duration).Microseconds": time.Duration.Microseconds, "(time.Duration).Nanoseconds": time.Duration.Nanoseconds, "(time.Duration).Seconds": time.Duration.Seconds, "(time.Duration).Minutes": time.Duration.Minutes, "(time.Duration).Hours": time.Duration.Hours,
+	"(time.Duration).Round": time.Duration.Round, "(time.Duration).Truncate": time.Duration.Truncate, "(time.Duration).Abs": time.Duration.Abs, "(time.Month).String": time.Month.String, "(time.Weekday).String": time.Weekday.String,
+	"bytes.Equal": bytes.Equal, "bytes.Compare": bytes.Compare, "bytes.Contains": bytes.Contains, "bytes.ContainsAny": bytes.ContainsAny, "bytes.ContainsRune": bytes.ContainsRune, "bytes.Count": bytes.Count, "bytes.EqualFold": bytes.EqualFold,
+	"bytes.HasPrefix": bytes.HasPrefix, "bytes.HasSuffix": bytes.HasSuffix, "bytes.Index": bytes.Index, "bytes.IndexAny": bytes.IndexAny, "bytes.IndexByte": bytes.IndexByte, "bytes.IndexRune": bytes.IndexRune,
+	"bytes.LastIndex": bytes.LastIndex, "bytes.LastIndexAny": bytes.LastIndexAny, "bytes.LastIndexByte": bytes.LastIndexByte,
+	"bytes.ToUpper": bytes.ToUpper, "bytes.ToLower": bytes.ToLower, "bytes.ToTitle": bytes.ToTitle, "bytes.ToValidUTF8": bytes.ToValidUTF8, "bytes.Repeat": bytes.Repeat, "bytes.ReplaceAll": bytes.ReplaceAll, "bytes.Replace": bytes.Replace, "bytes.Runes": bytes.Runes,
 	"path.Base": path.Base, "path.Clean": path.Clean, "path.Dir": path.Dir, "path.Ext": path.Ext, "path.Join": path.Join, "path.IsAbs": path.IsAbs,
 	"path/filepath.Base": filepath.Base, "path/filepath.Clean": filepath.Clean, "path/filepath.Dir": filepath.Dir, "path/filepath.Ext": filepath.Ext, "path/filepath.Join": filepath.Join,
+}
+
+// appendingNatives are functions that append a text to their first argument, in one step; the function
+// here makes the text.
+var appendingNatives = map[string]any{
+	"strconv.AppendInt": strconv.FormatInt, "strconv.AppendUint": strconv.FormatUint, "strconv.AppendBool": strconv.FormatBool,
+}
+
+// appendNative calls a function of the standard library that appends to its first argument.
+func (d *Driver) appendNative(s *State, site ssa.Instruction, target Target, pos token.Pos) (Value, bool) {
+	function, ok := appendingNatives[functionName(target.fn)]
+	call, isCall := site.(*ssa.Call)
+	if !ok || !isCall {
+		return nil, false
+	}
+	f := reflect.ValueOf(function)
+	in := make([]reflect.Value, len(target.args)-1)
+	for i, arg := range target.args[1:] {
+		if in[i], ok = d.native(s, arg, f.Type().In(i)); !ok {
+			return nil, false
+		}
+	}
+	out, ok := callSafely(f, in)
+	if !ok {
+		return nil, false
+	}
+	return d.appends(s, call, []Value{target.args[0], KStr(out[0].String())}, pos), true
 }
 
 // callNative calls a function of the standard library with known arguments.
@@ -68,7 +104,7 @@ func (d *Driver) callNative(s *State, site ssa.Instruction, target Target) (Valu
 		if !ok {
 			return nil, false
 		}
-		if v.Kind() == reflect.String {
+		if v.Kind() == reflect.String || v.Kind() == reflect.Slice {
 			size += v.Len()
 		}
 		in[i] = v
@@ -172,7 +208,7 @@ func (d *Driver) known(s *State, site ssa.Instruction, v reflect.Value, t types.
 	case reflect.Slice:
 		slice, ok := t.Underlying().(*types.Slice)
 		call, isCall := site.(*ssa.Call)
-		if !ok || !isCall || v.Len() > largest {
+		if !ok || !isCall || int64(v.Len()) > mostElements(slice.Elem()) {
 			return nil, false
 		}
 		if v.IsNil() {
@@ -220,157 +256,4 @@ func (w *World) errorString() types.Type {
 		}
 	}
 	return types.Typ[types.String]
-}
-
-// formats performs what fmt makes of known arguments without methods.
-func (d *Driver) formats(s *State, target Target) (Value, bool) {
-	name := functionName(target.fn)
-	var slice Value
-	format := ""
-	switch name {
-	case "fmt.Sprintf", "fmt.Errorf":
-		text, ok := target.args[0].(KStr)
-		if !ok {
-			return nil, false
-		}
-		format, slice = string(text), target.args[1]
-	case "fmt.Sprint", "fmt.Sprintln":
-		slice = target.args[0]
-	case "fmt.Fprintf":
-		text, ok := target.args[1].(KStr)
-		if !ok {
-			return nil, false
-		}
-		format, slice = string(text), target.args[2]
-	case "fmt.Fprint", "fmt.Fprintln":
-		slice = target.args[1]
-	default:
-		return nil, false
-	}
-	var in []any
-	if v, ok := slice.(Slc); ok {
-		for _, e := range d.elements(s, v) {
-			plain, ok := d.printable(s, e)
-			if !ok {
-				return nil, false
-			}
-			in = append(in, plain)
-		}
-	} else if !isNil(slice) {
-		return nil, false
-	}
-	out := ""
-	switch name {
-	case "fmt.Sprint", "fmt.Fprint":
-		out = fmt.Sprint(in...)
-	case "fmt.Sprintln", "fmt.Fprintln":
-		out = fmt.Sprintln(in...)
-	case "fmt.Errorf":
-		out = fmt.Sprintf(strings.ReplaceAll(format, "%w", "%v"), in...)
-	default:
-		out = fmt.Sprintf(format, in...)
-	}
-	if len(out) > longestText {
-		return nil, false
-	}
-	return KStr(out), true
-}
-
-// printable is a known value of a basic type without methods, in an interface.
-func (d *Driver) printable(s *State, v Value) (any, bool) {
-	if isNil(v) {
-		return nil, true
-	}
-	ifc, ok := v.(Ifc)
-	if !ok || ifc.typ == nil {
-		return nil, false
-	}
-	if d.world.program.MethodSets.MethodSet(ifc.typ).Len() > 0 {
-		return d.printedError(s, ifc)
-	}
-	basic, ok := ifc.typ.Underlying().(*types.Basic)
-	if !ok {
-		if slice, ok := ifc.typ.Underlying().(*types.Slice); ok {
-			return d.printableSlice(s, ifc.v, slice)
-		}
-		return nil, false
-	}
-	switch x := ifc.v.(type) {
-	case KBool:
-		return bool(x), true
-	case KStr:
-		return string(x), true
-	case KFloat:
-		if basic.Kind() == types.Float32 {
-			return float32(x), true
-		}
-		return float64(x), true
-	case KInt:
-		switch basic.Kind() {
-		case types.Int:
-			return int(x), true
-		case types.Int8:
-			return int8(x), true
-		case types.Int16:
-			return int16(x), true
-		case types.Int32:
-			return int32(x), true
-		case types.Int64:
-			return int64(x), true
-		case types.Uint:
-			return uint(x), true
-		case types.Uint8:
-			return uint8(x), true
-		case types.Uint16:
-			return uint16(x), true
-		case types.Uint32:
-			return uint32(x), true
-		case types.Uint64:
-			return uint64(x), true
-		}
-	}
-	return nil, false
-}
-
-// printableSlice is a slice of known numbers or strings.
-func (d *Driver) printableSlice(s *State, v Value, t *types.Slice) (any, bool) {
-	basic, ok := t.Elem().(*types.Basic)
-	if !ok {
-		return nil, false
-	}
-	switch basic.Kind() {
-	case types.Int:
-		out, ok := d.native(s, v, reflect.TypeFor[[]int]())
-		if ok {
-			return out.Interface(), true
-		}
-	case types.String:
-		out, ok := d.native(s, v, reflect.TypeFor[[]string]())
-		if ok {
-			return out.Interface(), true
-		}
-	case types.Uint8:
-		out, ok := d.native(s, v, reflect.TypeFor[[]byte]())
-		if ok {
-			return out.Interface(), true
-		}
-	}
-	return nil, false
-}
-
-// printedError is an error made by errors.New, as it is printed.
-func (d *Driver) printedError(s *State, v Ifc) (any, bool) {
-	if types.Identical(v.typ, d.world.runtimeError()) {
-		message, ok := v.v.(KStr)
-		return fmt.Errorf("%s", string(message)), ok
-	}
-	if t := d.world.errorString(); !types.Identical(v.typ, t) {
-		return nil, false
-	}
-	if p, ok := v.v.(Ptr); ok && s.heap[p.object] != nil {
-		if message, ok := partOf(s.heap[p.object].value, p.path+"/0").(KStr); ok {
-			return fmt.Errorf("%s", string(message)), true
-		}
-	}
-	return nil, false
 }

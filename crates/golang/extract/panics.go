@@ -80,6 +80,11 @@ func (d *Driver) recovers(s *State) Value {
 // isRecoverable tells whether some deferred call may recover a panic that happens now.
 func (d *Driver) isRecoverable(s *State) bool {
 	for _, f := range s.frames {
+		for _, after := range f.after {
+			if after.what == "recovers" || after.what == "printed" {
+				return true
+			}
+		}
 		for _, deferred := range f.defers {
 			if mayRecover(deferred.fn, deferred.call) {
 				return true

@@ -494,6 +494,15 @@ func (r *Relevance) called(i *ssa.Call, index int) {
 		return
 	}
 	r.class(resultClass(common.Signature(), index))
+	if callee == nil && common.IsInvoke() && common.Method.Name() == "Error" {
+		// The text of an error was made of what was in interfaces.
+		r.allBoxes()
+	}
+	if callee != nil && returnsText(callee) {
+		r.class(textClass)
+		r.class(marshalClass)
+		r.class(elementClass(byteType))
+	}
 	// A function that is not read computes with everything it is given.
 	for _, arg := range common.Args {
 		r.value(arg)
@@ -502,6 +511,27 @@ func (r *Relevance) called(i *ssa.Call, index int) {
 		}
 	}
 }
+
+// textClass is the class of what methods such as String return, marshalClass that of MarshalJSON.
+var (
+	textClass    = methodClass(types.Typ[types.String])
+	marshalClass = methodClass(types.NewSlice(byteType), errorType)
+)
+
+// byteType is byte as sources name it.
+var byteType = types.Universe.Lookup("byte").Type()
+
+// methodClass is the class of the first result of methods without arguments.
+func methodClass(results ...types.Type) string {
+	var vars []*types.Var
+	for _, result := range results {
+		vars = append(vars, types.NewVar(token.NoPos, nil, "", result))
+	}
+	return resultClass(types.NewSignatureType(nil, nil, nil, nil, types.NewTuple(vars...), false), 0)
+}
+
+// textsMatter tells whether what methods such as String return may decide anything.
+func (r *Relevance) textsMatter() bool { return r.classes[r.find(textClass)] }
 
 // drops tells whether the value of an instruction decides nothing.
 func (r *Relevance) drops(v ssa.Value) bool {

@@ -131,6 +131,9 @@ func (d *Driver) cells(s *State, object, path string, v Value, t types.Type, mar
 		return v
 	}
 	place := object + path
+	if isBuffer(s.heap[object]) {
+		d.abstract(place)
+	}
 	if d.facts.abstract[place] {
 		return Any{}
 	}

@@ -266,7 +266,7 @@ func zeroPlain(t types.Type) Value {
 		}
 		return Agg{elems}
 	case *types.Array:
-		if u.Len() > 256 {
+		if u.Len() > mostElements(u.Elem()) {
 			return Sym{"«?»"}
 		}
 		elems := make([]Value, u.Len())
@@ -618,6 +618,9 @@ func (d *Driver) unwind(s *State) bool {
 			f.mode, f.panic = "", nil
 			return d.leave(s, KNil{})
 		}
+		if after.what == "printed" {
+			return d.afterMethod(s, after, nil, true)
+		}
 		if after.what == "once" {
 			// A function that panics counts as called.
 			d.afterOnce(s, after)
@@ -632,9 +635,12 @@ func (d *Driver) unwind(s *State) bool {
 	if len(f.after) > 0 && mode == "exit" {
 		after := f.after[len(f.after)-1]
 		f.after = f.after[:len(f.after)-1]
-		if after.what == "subtest" {
+		switch after.what {
+		case "subtest":
 			f.mode = ""
 			return d.leave(s, KNil{})
+		case "printed", "marshalled":
+			return false // the goroutine ends, and nothing is printed
 		}
 		return d.afterwards(s, after, KNil{})
 	}
