@@ -232,7 +232,7 @@ func (d *Driver) touchedGlobals(s *State, fn *ssa.Function) []Value {
 		}
 		seen[one] = true
 		mentions := d.world.mentionsOf(one)
-		stack = append(append(stack, mentions.functions...), mentions.boxed...)
+		stack = append(append(append(stack, mentions.functions...), mentions.taken...), mentions.boxed...)
 		for _, method := range mentions.methods {
 			stack = append(stack, d.world.implementations(method)...)
 		}

@@ -146,6 +146,7 @@ func (w *World) touchedBy(mentions *Mentions, anywhere bool) (map[*ssa.Global]bo
 	const most = 2000
 	globals := map[*ssa.Global]bool{}
 	seen := map[*ssa.Function]bool{}
+	// What it has as values is called if it calls anything that is not known by its name.
 	var stack, boxed []*ssa.Function
 	called := false
 	visit := func(m *Mentions) {
@@ -164,8 +165,8 @@ func (w *World) touchedBy(mentions *Mentions, anywhere bool) (map[*ssa.Global]bo
 				stack = append(stack, w.graph.taken[signature]...)
 			}
 		}
-		boxed = append(boxed, m.boxed...)
-		called = called || m.hands
+		boxed = append(append(boxed, m.boxed...), m.taken...)
+		called = called || m.hands || len(m.values) > 0
 	}
 	visit(mentions)
 	for {
@@ -238,10 +239,11 @@ func isPackageInit(fn *ssa.Function) bool {
 	return fn.Name() == "init" && fn.Synthetic != "" && fn.Parent() == nil
 }
 
-// keeps tells whether a function that is not read may keep something to call it back later.
+// keeps tells whether a function that is not read may keep something to call it back later that is
+// noticed.
 func (w *World) keeps(call *ssa.CallCommon, callee *ssa.Function) bool {
 	path, _ := w.outsidePath(callee)
-	if path == "sync" || !w.hands(call, callee) {
+	if path == "sync" || !w.hands(call, callee, w.communicates) {
 		return false
 	}
 	switch callee.Name() {
@@ -251,9 +253,9 @@ func (w *World) keeps(call *ssa.CallCommon, callee *ssa.Function) bool {
 	return !changesNothing(callee)
 }
 
-// hands tells whether a function that is not read is given something that it can call, and that
-// may be noticed.
-func (w *World) hands(call *ssa.CallCommon, callee *ssa.Function) bool {
+// hands tells whether a function that is not read is given a function to call, or a method, of
+// those that matter.
+func (w *World) hands(call *ssa.CallCommon, callee *ssa.Function, matters func(*ssa.Function) bool) bool {
 	if path, outside := w.outsidePath(callee); !outside || path == "reflect" {
 		return false
 	}
@@ -261,21 +263,21 @@ func (w *World) hands(call *ssa.CallCommon, callee *ssa.Function) bool {
 	if callee.Signature.Recv() != nil && len(args) > 0 {
 		args = args[1:]
 	}
-	return slices.ContainsFunc(args, w.leadsToNoticed)
+	return slices.ContainsFunc(args, func(arg ssa.Value) bool { return w.leadsTo(arg, matters) })
 }
 
-// leadsToNoticed tells whether code that has a value may call something by it that is noticed.
-func (w *World) leadsToNoticed(v ssa.Value) bool {
+// leadsTo tells whether code that has a value may call a function by it that matters.
+func (w *World) leadsTo(v ssa.Value, matters func(*ssa.Function) bool) bool {
 	switch v := v.(type) {
 	case *ssa.Const:
 		return false
 	case *ssa.Function:
-		return w.communicates(v)
+		return matters(v)
 	case *ssa.MakeClosure:
-		return w.communicates(v.Fn.(*ssa.Function))
+		return matters(v.Fn.(*ssa.Function))
 	case *ssa.MakeInterface:
 		for _, t := range w.inside(v.X.Type()) {
-			if slices.ContainsFunc(w.methodsOf(t), w.communicates) {
+			if slices.ContainsFunc(w.methodsOf(t), matters) {
 				return true
 			}
 		}
@@ -293,7 +295,7 @@ func (w *World) leadsToNoticed(v ssa.Value) bool {
 					continue
 				}
 				for _, use := range *element.Referrers() {
-					if store, ok := use.(*ssa.Store); ok && w.leadsToNoticed(store.Val) {
+					if store, ok := use.(*ssa.Store); ok && w.leadsTo(store.Val, matters) {
 						return true
 					}
 				}
@@ -304,6 +306,8 @@ func (w *World) leadsToNoticed(v ssa.Value) bool {
 	_, pointer := v.Type().Underlying().(*types.Pointer)
 	return !pointer && mayHoldMethods(v.Type(), 4)
 }
+
+func anything(*ssa.Function) bool { return true }
 
 // mayHoldMethods tells whether something can be called through values of a type.
 func mayHoldMethods(t types.Type, depth int) bool {

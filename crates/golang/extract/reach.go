@@ -11,8 +11,9 @@ import (
 // Mentions are what a function does itself, and which functions it may lead to.
 type Mentions struct {
 	communicates bool
-	functions    []*ssa.Function
-	methods      []*types.Func // methods of interfaces that it calls
+	functions    []*ssa.Function // that it calls
+	taken        []*ssa.Function // that it has as values
+	methods      []*types.Func   // methods of interfaces that it calls
 	globals      []*ssa.Global
 	boxed        []*ssa.Function // methods of what it puts into interfaces
 	hands        bool            // gives code that is not read something to call
@@ -61,7 +62,7 @@ func (w *World) findReached(entry *ssa.Function, used map[*ssa.Global]bool) *Rea
 	visit = func(m *Mentions) {
 		r.meets = r.meets || m.communicates
 		r.flags = Flags{r.flags.call || m.flags.call, r.flags.set || m.flags.set}
-		stack = append(append(stack, m.functions...), m.boxed...)
+		stack = append(append(append(stack, m.functions...), m.taken...), m.boxed...)
 		for _, global := range m.globals {
 			if !r.globals[global] {
 				r.globals[global] = true
@@ -118,7 +119,7 @@ func (w *World) mention(m *Mentions, instr ssa.Instruction) {
 	for _, operand := range instr.Operands(nil) {
 		switch other := (*operand).(type) {
 		case *ssa.Function:
-			m.functions = append(m.functions, other)
+			m.taken = append(m.taken, other)
 		case *ssa.Global:
 			m.globals = append(m.globals, other)
 		}
@@ -127,7 +128,8 @@ func (w *World) mention(m *Mentions, instr ssa.Instruction) {
 		if common := call.Common(); common.IsInvoke() {
 			m.methods = append(m.methods, common.Method)
 		} else if callee := common.StaticCallee(); callee != nil {
-			m.hands = m.hands || w.hands(common, callee)
+			m.functions = append(m.functions, callee)
+			m.hands = m.hands || w.hands(common, callee, anything)
 			m.keeps = m.keeps || w.keeps(common, callee)
 			set, calls := flagging(callee)
 			m.flags = Flags{m.flags.call || calls, m.flags.set || set}
