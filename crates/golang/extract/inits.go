@@ -259,6 +259,9 @@ func (w *World) hands(call *ssa.CallCommon, callee *ssa.Function, matters func(*
 	if path, outside := w.outsidePath(callee); !outside || path == "reflect" {
 		return false
 	}
+	if registers[functionName(callee)] {
+		matters = w.communicates
+	}
 	args := call.Args
 	if callee.Signature.Recv() != nil && len(args) > 0 {
 		args = args[1:]

@@ -60,6 +60,12 @@ var loud = map[string]bool{
 // parsesFlags are the functions that set the variables of flags and call what flags are given.
 var parsesFlags = map[string]bool{"flag.Parse": true, "(*flag.FlagSet).Parse": true, "flag.Set": true, "(*flag.FlagSet).Set": true}
 
+// registers are functions that keep a constructor or a type, for code that asks for one of that name:
+// what is made matters only if others notice how.
+var registers = map[string]bool{
+	"crypto.RegisterHash": true, "image.RegisterFormat": true, "encoding/gob.Register": true, "encoding/gob.RegisterName": true,
+}
+
 // callsLater are functions that keep what they are given, for others to call.
 var callsLater = map[string]bool{
 	"log.SetOutput": true, "(*log.Logger).SetOutput": true, "log.New": true, "log/slog.SetDefault": true, "log/slog.New": true,
@@ -245,6 +251,9 @@ func (d *Driver) callbacks(s *State, target Target) []callback {
 			t = params.At(i - offset).Type()
 		}
 		c.value(arg, t, 0)
+	}
+	if registers[functionName(target.fn)] {
+		return slices.DeleteFunc(c.found, func(one callback) bool { return one.fn != nil && !d.world.communicates(one.fn) })
 	}
 	return c.found
 }
