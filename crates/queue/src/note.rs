@@ -7,12 +7,14 @@
 //! for the whole campaign ([`Strays`]), and the more there are the more it takes to blame an index.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use async_nats::jetstream::kv;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::link::text;
+use crate::message::{Form, open, seal};
 
 /// What a worker that is lost while it runs an index counts, and one that is lost while it confirms
 /// what the index has shown: that takes seconds, in which whoever kills at random is likely to strike.
@@ -73,15 +75,19 @@ impl Note {
         }
     }
 
+    /// What it says about other indices than these cannot be true.
+    pub(crate) fn keep_within(&mut self, indices: &Range<u64>) {
+        self.deadly.retain(|index| indices.contains(index));
+    }
+
     pub(crate) async fn read(store: &kv::Store, item: &str) -> Result<Note, String> {
         let value = store.get(item).await.map_err(text)?;
         // What cannot be read tells nothing about anybody.
-        Ok(value.and_then(|value| serde_json::from_slice(&value).ok()).unwrap_or_default())
+        Ok(value.and_then(|value| open(Form::Note, &value).ok()).unwrap_or_default())
     }
 
     pub(crate) async fn write(&self, store: &kv::Store, item: &str) -> Result<(), String> {
-        let value = serde_json::to_vec(self).map_err(text)?;
-        store.put(item, Bytes::from(value)).await.map(drop).map_err(text)
+        store.put(item, Bytes::from(seal(Form::Note, self))).await.map(drop).map_err(text)
     }
 }
 
@@ -106,13 +112,13 @@ impl Strays {
     /// What is known of a campaign; nothing if it cannot be read.
     pub(crate) async fn read(store: &kv::Store, job: &str) -> Strays {
         let value = store.get(Strays::key(job)).await.ok().flatten();
-        value.and_then(|value| serde_json::from_slice(&value).ok()).unwrap_or_default()
+        value.and_then(|value| open(Form::Note, &value).ok()).unwrap_or_default()
     }
 
     /// Adds these. Whoever does so at the same time may be forgotten: only the magnitude matters.
     pub(crate) async fn add(self, store: &kv::Store, job: &str) -> Result<(), String> {
         let Strays(known) = Strays::read(store, job).await;
-        let value = serde_json::to_vec(&Strays(known.saturating_add(self.0))).map_err(text)?;
+        let value = seal(Form::Note, &Strays(known.saturating_add(self.0)));
         store.put(Strays::key(job), Bytes::from(value)).await.map(drop).map_err(text)
     }
 }

@@ -11,6 +11,7 @@ use futures_util::StreamExt;
 
 use crate::job::{Item, Job};
 use crate::link::{Hub, KEPT, text};
+use crate::message::{Form, seal};
 use crate::objects::remove;
 use crate::worker::alive;
 
@@ -38,9 +39,16 @@ pub(crate) async fn make_work(hub: &Hub, job: &Job) -> Result<(), String> {
 
 /// Says to workers that there is this campaign.
 pub(crate) async fn put(hub: &Hub, job: &Job) -> Result<(), String> {
-    let body = Bytes::from(serde_json::to_vec(job).unwrap_or_default());
+    let body = Bytes::from(seal(Form::Campaign, job));
     let jobs = hub.store(hub.address.jobs()).await?;
     jobs.put(&job.id, body).await.map(drop).map_err(text)
+}
+
+/// What the queue says about this campaign, and the number of the message that says so.
+pub(crate) async fn announced(hub: &Hub, job: &str) -> Result<Option<(u64, Vec<u8>)>, String> {
+    let jobs = hub.store(hub.address.jobs()).await?;
+    let entry = jobs.entry(job).await.map_err(text)?;
+    Ok(entry.map(|entry| (entry.revision, entry.value.to_vec())))
 }
 
 /// What the server knows about the work, and the last sign of life of a worker.
@@ -77,7 +85,7 @@ pub(crate) async fn publish(
     let subject = hub.address.work_of(job);
     let mut waiting = Vec::new();
     for item in items {
-        let payload = Bytes::from(serde_json::to_vec(item).unwrap_or_default());
+        let payload = Bytes::from(seal(Form::Work, item));
         let message = PublishMessage::build().payload(payload).message_id(item.name(job) + suffix);
         let sent = hub.jetstream.send_publish(subject.clone(), message).await;
         waiting.push(sent.map_err(text)?);

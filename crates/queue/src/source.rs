@@ -43,10 +43,11 @@ impl Part {
     /// Adds what came out later.
     pub fn add(&mut self, more: Part) {
         more.indices.intervals().iter().for_each(|range| self.indices.insert(range.clone()));
-        self.programs += more.programs;
-        self.runs += more.runs;
+        self.programs = self.programs.saturating_add(more.programs);
+        self.runs = self.runs.saturating_add(more.runs);
         for (name, count) in more.counts {
-            *self.counts.entry(name).or_default() += count;
+            let sum = self.counts.entry(name).or_default();
+            *sum = sum.saturating_add(count);
         }
         self.discoveries.extend(more.discoveries);
     }

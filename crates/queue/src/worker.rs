@@ -22,7 +22,9 @@ use tokio::task::JoinHandle;
 
 use crate::error::Error;
 use crate::job::{Item, Job, Report, Shown};
+use crate::letter::{DeadLetter, file};
 use crate::link::{Hub, Link, text};
+use crate::message::{Form, Poison, seal};
 use crate::note::{Note, Strays};
 use crate::objects::put;
 use crate::source::{Part, Piece, Source};
@@ -277,13 +279,13 @@ impl Shared {
 
     /// `None` when we are to end before the server is back.
     async fn send_parcel(&self, object: &str, discovery: &Discovery) -> Option<()> {
-        let parcel = serde_json::to_vec(discovery).unwrap_or_default();
+        let parcel = seal(Form::Finding, discovery);
         self.until_closing(|| put(&self.hub, object, &parcel)).await
     }
 
     /// Whether the stream did not have it yet; `None` when we are to end before the server is back.
     async fn publish(&self, name: &str, report: &Report) -> Option<bool> {
-        let payload = Bytes::from(serde_json::to_vec(report).unwrap_or_default());
+        let payload = Bytes::from(seal(Form::Result, report));
         let subject = self.hub.address.results_of(&self.job.id);
         self.until_closing(|| async {
             let message = PublishMessage::build().payload(payload.clone()).message_id(name);
@@ -355,24 +357,26 @@ pub struct Taker {
 }
 
 impl Taker {
-    /// Takes an item in hand, unless it is one that we have done.
-    fn accept(&self, message: Message) -> Result<Option<Open>, Error> {
-        let delivered = message.info().map_or(1, |info| info.delivered);
+    /// Takes an item in hand, unless it is one that we have done or that nobody can do.
+    fn accept(&self, message: Message) -> Option<Open> {
+        let (delivered, sequence) =
+            message.info().map_or((1, 0), |info| (info.delivered, info.stream_sequence));
         let (message, acker) = message.split();
         let shared = &self.shared;
-        let item: Item =
-            serde_json::from_slice(&message.payload).map_err(|error| Error::Foreign {
-                address: shared.hub.address.to_string(),
-                what: "work",
-                why: error.to_string(),
-            })?;
+        let item = match Item::read(&message.payload, &shared.job) {
+            Ok(item) => item,
+            Err(poison) => {
+                self.set_aside(sequence, &poison, &message.payload, &acker);
+                return None;
+            }
+        };
         let name = item.name(&shared.job.id);
         let id = message.headers.as_ref().and_then(|headers| headers.get(NATS_MESSAGE_ID));
         let id = id.map_or_else(|| name.clone(), ToString::to_string);
         if shared.known().items.contains(&id) {
             // If this gets lost, it comes again.
             let _ = self.link.block(acker.ack());
-            return Ok(None);
+            return None;
         }
         shared.is_used.store(true, Ordering::Relaxed);
         let acker = Arc::new(acker);
@@ -390,14 +394,27 @@ impl Taker {
             let read = || Note::read(&shared.notes, &open.name);
             let patience = shared.job.lease();
             let note = self.link.block(shared.hub.insist("read a note", patience, read));
-            let Ok(mut note) = note else { return Ok(None) };
+            let Ok(mut note) = note else { return None };
             note.blame(self.link.block(Strays::read(&shared.notes, &shared.job.id)));
             if delivered > DELIVERIES {
                 note.deadly = open.item.indices().collect();
             }
+            note.keep_within(&open.item.indices());
             open.note = Some(note);
         }
-        Ok(Some(open))
+        Some(open)
+    }
+
+    /// Moves a message that cannot be used out of the way: it is kept as a dead letter and not given out
+    /// again. If it stood for real work, whoever began the campaign gives that out again.
+    fn set_aside(&self, sequence: u64, poison: &Poison, message: &[u8], acker: &Acker) {
+        let shared = &self.shared;
+        let letter = DeadLetter::new(Form::Work, poison, &shared.name, message);
+        let name = format!("{}.{sequence}", Form::Work);
+        let filing = || file(&shared.hub, &shared.job.id, &name, &letter);
+        // A server without room for the letter must not give out the message forever.
+        let _ = self.link.block(shared.hub.insist("keep a dead letter", LOOK, filing));
+        let _ = self.link.block(acker.ack_with(AckKind::Term));
     }
 
     /// Does something beside the next item; whoever closes the bench waits for it. If there is too much
@@ -467,7 +484,7 @@ impl Source for Taker {
             };
             away = None;
             let Some(message) = message else { continue };
-            let Some(open) = self.accept(message)? else { continue };
+            let Some(open) = self.accept(message) else { continue };
             let piece = Piece {
                 lane: open.item.lane,
                 indices: open.item.indices(),

@@ -141,7 +141,8 @@ impl Campaign<'_> {
             is_news: &mut |_| true,
             tell: queue.tell,
         };
-        submission.take_up(&mut ledger, id)?;
+        let allotment = self.allotment(ledger.store(), id)?;
+        submission.take_up(&mut ledger, id, allotment)?;
         let allotment = self.allotment(ledger.store(), id)?;
         Ok(submission.run(&mut ledger, id, allotment)?)
     }

@@ -86,7 +86,7 @@ fn submit(address: &str, folder: &Path, count: u64, lease: Duration) -> Result<(
     let mut store = Store::open(folder)?;
     let id = begin(&mut store)?;
     let lanes = lanes();
-    let job = Job::new(link.fresh_name(), "naps", lease, lanes.clone(), &json!({}))?;
+    let job = Job::new(link.fresh_name(), "naps", lease, lanes.clone(), vec![count], &json!({}))?;
     let mut found = |_: &_, _: &_| {};
     let mut ledger = Ledger::new(&mut store, id, &lanes, &mut found);
     let mut submission = Submission {
@@ -99,7 +99,8 @@ fn submit(address: &str, folder: &Path, count: u64, lease: Duration) -> Result<(
         is_news: &mut |_| true,
         tell: &mut |told| eprintln!("{told:?}"),
     };
-    submission.take_up(&mut ledger, id)?;
+    let allotment = missing(ledger.store(), id, count)?;
+    submission.take_up(&mut ledger, id, allotment)?;
     let allotment = missing(ledger.store(), id, count)?;
     submission.run(&mut ledger, id, allotment)?;
     Ok(store.close()?)
