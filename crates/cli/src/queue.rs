@@ -54,8 +54,9 @@ pub fn parse(address: &str) -> anyhow::Result<Address> {
 const SAID: u64 = 5;
 
 /// What happened in the queue during a campaign, for the summary.
-#[derive(Default)]
 pub struct Events {
+    /// The kind of the campaign, as `strait worker --accept` names it.
+    kind: &'static str,
     /// Messages that could not be used.
     dead_letters: BTreeMap<Form, u64>,
     /// Why the first of them could not be used, and where they are kept.
@@ -66,6 +67,11 @@ pub struct Events {
 }
 
 impl Events {
+    /// Of a campaign of this kind.
+    pub fn of(kind: &'static str) -> Events {
+        Events { kind, dead_letters: BTreeMap::new(), first: None, shortfall: None }
+    }
+
     /// Takes note of an event, and says it if it is worth a line.
     pub fn hear(&mut self, link: &Link, told: Told) -> Option<String> {
         if let Told::SetAside(DeadLetter { place, why, .. }) = &told {
@@ -75,7 +81,7 @@ impl Events {
                 return None;
             }
         }
-        Some(tell(link, told))
+        Some(tell(link, self.kind, told))
     }
 
     /// So many are done of so many. A campaign without a number is complete when anything was done.
@@ -135,11 +141,12 @@ impl Events {
 }
 
 /// Says what happens in a queue.
-fn tell(link: &Link, told: Told) -> String {
+fn tell(link: &Link, kind: &str, told: Told) -> String {
     match told {
         Told::NoWorkers => format!(
-            "nobody takes work: workers are busy with other campaigns, or there are none; start \
-             `strait worker --queue {}` on machines that have time",
+            "no worker takes work: workers are busy with other campaigns, do not accept campaigns of \
+             the kind `{kind}`, or there are none; start `strait worker --queue {} --accept {kind}` on \
+             machines that have time",
             link.address()
         ),
         Told::Refuses(why) => format!("the queue stores nothing: {why}; is there room?"),

@@ -17,6 +17,7 @@ mod remote;
 mod shard;
 mod source;
 mod submit;
+mod trial;
 mod worker;
 
 pub use address::Address;
@@ -33,4 +34,5 @@ pub use message::{Form, MAX_INDEX, MAX_ITEM, Poison};
 pub use shard::Shard;
 pub use source::{Part, Piece, Source};
 pub use submit::{Outsourced, Submission, Told};
+pub use trial::{Alone, Trial, hand_over, handed_over};
 pub use worker::{Bench, Memory, Taker};

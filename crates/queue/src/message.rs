@@ -41,6 +41,8 @@ pub enum Form {
     Note,
     /// A message that could not be used.
     Letter,
+    /// What a process hands over that ran work alone.
+    Trial,
 }
 
 impl Form {
@@ -51,6 +53,7 @@ impl Form {
             Form::Note => 1 << 20,
             Form::Result | Form::Campaign | Form::Letter => 8 << 20,
             Form::Finding => 64 << 20,
+            Form::Trial => 256 << 20,
         }
     }
 }
@@ -64,6 +67,7 @@ impl fmt::Display for Form {
             Form::Campaign => "campaign",
             Form::Note => "note",
             Form::Letter => "letter",
+            Form::Trial => "trial",
         })
     }
 }

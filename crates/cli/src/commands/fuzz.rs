@@ -97,7 +97,7 @@ impl FuzzArgs {
         }
         let counters = Arc::new(Counters::default());
         let started = Instant::now();
-        let mut events = Events::default();
+        let mut events = Events::of("fuzz");
         let queue = link.as_ref().map(|link| (link, &mut events));
         let ended =
             self.campaign(ui, &stop, &launcher, &fuzzed, &begun, &counters, &mut store, queue);

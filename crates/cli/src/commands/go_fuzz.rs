@@ -129,7 +129,7 @@ impl GoFuzzArgs {
         let id = store.campaign(seed, GENERATOR, &settings)?;
         let counters = Arc::new(Counters::default());
         let started = Instant::now();
-        let mut events = Events::default();
+        let mut events = Events::of("go");
         let ended = self.campaign(
             ui,
             &stop,

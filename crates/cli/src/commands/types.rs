@@ -217,7 +217,7 @@ impl TypesArgs {
             let place = recorded.directory.display();
             progress.say(format!("{heading} {}\n     {place}", found.title));
         };
-        let mut events = Events::default();
+        let mut events = Events::of("types");
         let ended = match &link {
             None => campaign.run(&mut store, id, &mut found),
             Some(link) => {
