@@ -233,8 +233,8 @@ impl Report {
         let others = report.counts.iter().map(|(what, count)| (what.as_str(), *count, MAX_COUNT));
         let counts = runs.map(|(what, count)| (what, count, MAX_RUNS));
         let time = ("milliseconds", report.spent_ms, MAX_RUNS);
-        let too_many = counts.into_iter().chain([time]).chain(others);
-        let too_many = too_many.filter(|(_, count, most)| count > most).next();
+        let too_many =
+            counts.into_iter().chain([time]).chain(others).find(|(_, count, most)| count > most);
         if let Some((what, count, _)) = too_many {
             return Err(Poison::Count { what: what.to_owned(), count });
         }
