@@ -20,7 +20,7 @@ use crate::link::Link;
 use crate::message::{Form, Poison, open, seal};
 use crate::objects::{Object, fetch, remove};
 use crate::remote::{
-    AGAIN, announced, clear, end, look, make_work, publish, put, read, results_of,
+    AGAIN, Seen, announced, clear, end, look, make_work, publish, put, read, results_of,
 };
 use crate::source::Part;
 
@@ -451,39 +451,39 @@ impl Submission<'_> {
         self.repair(flow);
         let (hub, lease) = (self.link.hub().clone(), self.job.lease());
         let seen = self.link.block(look(&hub, &self.job.id));
-        if let Ok((_, sign)) = &seen
+        if let Seen::Campaign(_, sign) = &seen
             && flow.alive.0 != *sign
         {
             flow.alive = (*sign, Instant::now());
         }
         let told = match seen {
             // Workers are at it, or they are done and nothing is taken from them, or they are gone.
-            Ok((info, _)) if info.num_ack_pending > 0 => {
+            Seen::Campaign(info, _) if info.num_ack_pending > 0 => {
                 match self.link.block(put(&hub, self.job)) {
                     Err(why) => Told::Refuses(why),
                     Ok(()) if flow.alive.1.elapsed() < lease + SILENCE => return,
                     Ok(()) => Told::NoWorkers,
                 }
             }
-            Ok((info, _)) if info.num_pending == 0 && flow.heard.elapsed() > lease => {
+            Seen::Campaign(info, _) if info.num_pending == 0 && flow.heard.elapsed() > lease => {
                 flow.again += 1;
                 let (items, suffix) = (flow.items(), format!(".{}", flow.again));
                 return self.publish(flow, &items, &suffix);
             }
-            Ok((info, _)) if info.num_waiting > 0 => return,
-            Ok(_) => {
+            Seen::Campaign(info, _) if info.num_waiting > 0 => return,
+            Seen::Campaign(..) => {
                 // Workers may be there and lack what they need. If it fails, the server is away.
                 let _ = (self.keep)();
                 Told::NoWorkers
             }
-            Err(why) if why.contains("not found") => match self.announce_again() {
+            Seen::Forgotten => match self.announce_again() {
                 Ok(results) => {
                     flow.results = results;
                     return;
                 }
                 Err(_) => Told::ServerAway,
             },
-            Err(_) => Told::ServerAway,
+            Seen::Away => Told::ServerAway,
         };
         self.tell_once(flow, told);
     }

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use strait_fuzz::{Bounds, Campaign, Counters, Lanes, lanes_of};
 use strait_queue::{Bench, Credentials, Item, Job, Link, Memory, Shard, Trial, hand_over};
-use strait_toolchain::{Cache, Launcher};
+use strait_toolchain::{Cache, Launcher, Limits};
 
 use crate::commands::fuzz::cores;
 use crate::commands::worker_trial::{self, OwnProcess};
@@ -29,6 +29,16 @@ const LOOK: Duration = Duration::from_millis(500);
 const AGAIN: Duration = Duration::from_secs(30);
 /// It is not doubled more often.
 const DOUBLED: u32 = 5;
+
+/// What programs may use that a worker starts for a campaign, where there is no stricter limit: compilers,
+/// builds of crates, Go modules and their tests.
+const LIMITS: Limits = Limits {
+    cpu: None,
+    address_space: None,
+    file_size: Some(4 << 30),
+    open_files: Some(4096),
+    processes: Some(8192),
+};
 
 /// Do the work of campaigns that others have begun
 #[derive(Args)]
@@ -114,7 +124,7 @@ impl WorkerArgs {
         if self.trial.is_none() {
             ui.note(format!("working for {address} as {name}; accepts {accept}"));
         }
-        let launcher = Launcher::this_program()?;
+        let launcher = Launcher::this_program()?.limited(LIMITS);
         let mut lanes =
             Lanes::new(&launcher, Arc::clone(&stop)).with_flix_jar(self.flix_jar.clone());
         let counted = Arc::new(Counted::default());
