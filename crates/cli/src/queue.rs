@@ -1,12 +1,15 @@
 //! What commands say about a queue: its address, who we are to it, and what happens there meanwhile.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use strait_queue::{Address, Credentials, Link, Told};
+use serde_json::{Value, json};
+use strait_queue::{Address, Credentials, DeadLetter, Form, Link, Told};
 
 use crate::duration;
+use crate::ui::{Paint, Ui, grouped};
 
 /// How long a worker may be silent before its work goes to another.
 const LEASE: Duration = Duration::from_secs(30);
@@ -47,18 +50,109 @@ pub fn parse(address: &str) -> anyhow::Result<Address> {
     address.parse().map_err(anyhow::Error::msg)
 }
 
+/// Messages that were set aside and are said one by one; the summary counts the others.
+const SAID: u64 = 5;
+
+/// What happened in the queue during a campaign, for the summary.
+pub struct Events {
+    /// The kind of the campaign, as `strait worker --accept` names it.
+    kind: &'static str,
+    /// Messages that could not be used.
+    dead_letters: BTreeMap<Form, u64>,
+    /// Why the first of them could not be used, and where they are kept.
+    first: Option<(String, String)>,
+    /// The campaign ended early: how many programs or tests are done, and how many there are, if that is
+    /// known.
+    shortfall: Option<(u64, Option<u64>)>,
+}
+
+impl Events {
+    /// Of a campaign of this kind.
+    pub fn of(kind: &'static str) -> Events {
+        Events { kind, dead_letters: BTreeMap::new(), first: None, shortfall: None }
+    }
+
+    /// Takes note of an event, and says it if it is worth a line.
+    pub fn hear(&mut self, link: &Link, told: Told) -> Option<String> {
+        if let Told::SetAside(DeadLetter { place, why, .. }) = &told {
+            *self.dead_letters.entry(*place).or_default() += 1;
+            self.first.get_or_insert_with(|| (why.clone(), link.address().letters()));
+            if self.set_aside() > SAID {
+                return None;
+            }
+        }
+        Some(tell(link, self.kind, told))
+    }
+
+    /// So many are done of so many. A campaign without a number is complete when anything was done.
+    pub fn compare(&mut self, done: u64, all: Option<u64>) {
+        if all.map_or(done == 0, |all| done < all) {
+            self.shortfall = Some((done, all));
+        }
+    }
+
+    /// Did the campaign end before everything was done?
+    pub fn is_short(&self) -> bool {
+        self.shortfall.is_some()
+    }
+
+    fn set_aside(&self) -> u64 {
+        self.dead_letters.values().sum()
+    }
+
+    /// For the JSON document.
+    pub fn add_to(&self, document: &mut Value) {
+        document["dead_letters"] = json!(self.set_aside());
+        document["incomplete"] =
+            json!(self.shortfall.map(|(done, all)| json!({ "done": done, "all": all })));
+    }
+
+    /// What a summary says if nothing was found: of a campaign that is not complete it says so.
+    pub fn nothing_found(&self, ui: &Ui, what: &str) -> String {
+        match self.shortfall {
+            None => ui.paint(Paint::Green, "Nothing was found in this sample."),
+            Some((0, _)) => {
+                ui.paint(Paint::Yellow, format!("The campaign is not complete: no {what} ran."))
+            }
+            Some((done, all)) => {
+                let of = all.map(|all| format!(" of {}", grouped(all))).unwrap_or_default();
+                let text = format!(
+                    "The campaign is not complete: {}{of} {what}s ran, and nothing was found in them.",
+                    grouped(done)
+                );
+                ui.paint(Paint::Yellow, text)
+            }
+        }
+    }
+
+    /// Says how many messages were set aside.
+    pub fn show(&self, ui: &Ui) {
+        let Some((why, stream)) = &self.first else { return };
+        let of: Vec<String> =
+            self.dead_letters.iter().map(|(form, count)| format!("{count} {form}")).collect();
+        let (all, of) = (self.set_aside(), of.join(", "));
+        let (messages, were) = if all == 1 { ("message", "was") } else { ("messages", "were") };
+        ui.note(format!(
+            "{} queue {messages} could not be used and {were} set aside in the stream {stream} \
+             ({of}); work that they stood for is done again. The first one: {why}",
+            grouped(all)
+        ));
+    }
+}
+
 /// Says what happens in a queue.
-pub fn tell(link: &Link, told: Told) -> String {
+fn tell(link: &Link, kind: &str, told: Told) -> String {
     match told {
         Told::NoWorkers => format!(
-            "nobody takes work: workers are busy with other campaigns, or there are none; start \
-             `strait worker --queue {}` on machines that have time",
+            "no worker takes work: workers are busy with other campaigns, do not accept campaigns of \
+             the kind `{kind}`, or there are none; start `strait worker --queue {} --accept {kind}` on \
+             machines that have time",
             link.address()
         ),
         Told::Refuses(why) => format!("the queue stores nothing: {why}; is there room?"),
         Told::ServerAway => "the queue does not answer; trying again".to_owned(),
-        Told::Unreadable(why) => {
-            format!("a result cannot be read, so its work is given out again: {why}")
+        Told::SetAside(DeadLetter { place, why, by, .. }) => {
+            format!("a queue message ({place}) could not be used and was set aside by {by}: {why}")
         }
         Told::Left => {
             "results are left in the queue; go on with --queue to collect them".to_owned()

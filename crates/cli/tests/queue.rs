@@ -10,6 +10,7 @@
 mod server;
 
 use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -20,8 +21,8 @@ use strait_findings::{Ranges, Store};
 /// A channel that fails in nearly every longer program, so that the same faults show every time.
 const TARGET: &str = "broken-aborts";
 /// Longer than a lease.
-const PAUSE: Duration = Duration::from_millis(3500);
-const LEASE: &str = "2s";
+const PAUSE: Duration = Duration::from_millis(4500);
+const LEASE: &str = "3s";
 
 fn strait(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_strait"));
@@ -138,6 +139,8 @@ fn chaos_changes_nothing() {
             restarts += 1;
             // Once for longer than anybody waits for an answer.
             let away = if chaos.is_long && restarts == 2 { 50_000 } else { dice(1000) };
+            // The last time it comes back without its files.
+            server.is_forgetful = chaos.is_long && restarts == chaos.restarts;
             server.restart(Duration::from_millis(away));
         } else {
             workers[victim].signal("KILL");
@@ -159,6 +162,90 @@ fn chaos_changes_nothing() {
     assert_eq!((found.0.len(), found.1), (chaos.programs, chaos.programs));
     assert!(!found.2.is_empty(), "the fault was not found");
     println!("{} programs, each counted once; {} findings, as alone", found.1, found.2.len());
+}
+
+/// Sends a message to a server, as any client may.
+fn publish(address: &str, subject: &str, message: &str) {
+    let host = address.trim_start_matches("nats://").split('/').next().expect("a host");
+    let mut stream = std::net::TcpStream::connect(host).expect("the server is there");
+    let text = format!(
+        "CONNECT {{\"verbose\":false}}\r\nPUB {subject} {}\r\n{message}\r\nPING\r\n",
+        message.len()
+    );
+    stream.write_all(text.as_bytes()).expect("sent");
+    let lines = BufReader::new(stream).lines().map_while(Result::ok);
+    assert!(lines.into_iter().any(|line| line == "PONG"), "it was not taken");
+}
+
+/// The name of the campaign of a folder in its queue.
+fn job(folder: &Path) -> String {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let text = std::fs::read(folder.join("queue.json")).unwrap_or_default();
+        if let Ok(job) = serde_json::from_slice::<serde_json::Value>(&text) {
+            return job["id"].as_str().expect("a name").to_owned();
+        }
+        assert!(Instant::now() < deadline, "no campaign begins");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn garbage_in_the_queue_is_counted_and_the_campaign_completes() {
+    let Some(server) = Server::start("127.0.0.1") else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let address = server.address("garbage");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_strait"));
+    command.args(["fuzz", "std", "--seed", "4", "--count", "700", "--json", "--quiet"]);
+    command.args(["--queue", &address, "--lease", LEASE, "--out"]).arg(folder.path());
+    let campaign = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let job = job(folder.path());
+    for garbage in ["garbage", "", "{\"lane\":999,\"start\":0,\"end\":1}"] {
+        publish(&address, &format!("strait.garbage.work.{job}"), garbage);
+    }
+    publish(&address, &format!("strait.garbage.result.{job}"), "garbage");
+    let _worker = Worker::start(&address, None);
+    let output = campaign.wait_with_output().expect("ours");
+    assert_eq!(output.status.code(), Some(0));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(document["dead_letters"], 4, "{document}");
+    assert_eq!((&document["programs"], &document["incomplete"]), (&700.into(), &().into()));
+}
+
+#[test]
+fn a_campaign_that_nobody_works_for_does_not_say_that_nothing_was_found() {
+    let Some(server) = Server::start("127.0.0.1") else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let address = server.address("nobody");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_strait"));
+    command.args(["fuzz", "std", "--seed", "4", "--count", "50", "--time", "1s"]);
+    command.args(["--queue", &address, "--out"]).arg(folder.path());
+    let output = command.stdin(Stdio::null()).output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("The campaign is not complete: no program ran."), "{said}");
+    assert!(!said.contains("Nothing was found"), "{said}");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_worker_leaves_campaigns_alone_that_it_does_not_accept() {
+    let Some(server) = Server::start("127.0.0.1") else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let address = server.address("accept");
+    let mut campaign =
+        strait(&["fuzz", "std", "--seed", "4", "--count", "50", "--queue", &address]);
+    let campaign = campaign.arg("--out").arg(folder.path()).spawn().expect("it starts");
+    let mut campaign = Worker(campaign);
+    job(folder.path());
+    let mut worker = Command::new(env!("CARGO_BIN_EXE_strait"));
+    worker.args(["worker", "--queue", &address, "--idle", "2s", "--accept", "types,go"]);
+    let output = worker.stdin(Stdio::null()).output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("it is of the kind `fuzz`, which this worker does not accept"), "{said}");
+    assert!(said.contains("--accept fuzz"), "{said}");
+    assert!(campaign.0.try_wait().expect("ours").is_none(), "its work is still there");
+    let _worker = Worker::start(&address, None);
+    assert_eq!(campaign.0.wait().expect("ours").code(), Some(0));
 }
 
 /// Three namespaces at a bridge, with loss and delay. They need root; without it there are none.

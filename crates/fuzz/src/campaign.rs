@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use strait_findings::{CampaignId, Discovery, Recorded, Store};
 use strait_queue::{
-    Allotment, Bench, Embedded, LaneName, Ledger, Outsourced, Part, Shard, Submission,
+    Allotment, Bench, Embedded, LaneName, Ledger, MAX_INDEX, Outsourced, Part, Shard, Submission,
 };
 use strait_toolchain::Launcher;
 
@@ -32,8 +32,6 @@ const SMALLEST_ITEM: u64 = 16;
 /// Programs that are compiled together: many, since a compiler takes long to start; not too many,
 /// since nothing is known about any of them before all are compiled.
 const COMPILED_TOGETHER: u64 = 100;
-/// The largest index.
-const MAX_INDEX: u64 = i64::MAX as u64;
 /// How often we look whether the campaign is over.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -153,9 +151,10 @@ impl Campaign<'_> {
             is_news: &mut |_| true,
             tell: queue.tell,
         };
-        submission.take_up(&mut ledger, id)?;
-        let item = queue.item.unwrap_or_else(|| item_of(self.bounds.count));
-        let allotment = self.allotment(ledger.store(), id, item.max(1))?;
+        let item = queue.item.unwrap_or_else(|| item_of(self.bounds.count)).max(1);
+        let allotment = self.allotment(ledger.store(), id, item)?;
+        submission.take_up(&mut ledger, id, allotment)?;
+        let allotment = self.allotment(ledger.store(), id, item)?;
         Ok(submission.run(&mut ledger, id, allotment)?)
     }
 

@@ -226,11 +226,11 @@ impl<'a> Desk<'a> {
         let ahead = if piece.is_watched { 0 } else { AHEAD };
         while seat.load() <= ahead {
             let Some(index) = left.next() else { return Ok(()) };
-            if piece.deadly.contains(&index) {
+            if !piece.runs(index) {
                 continue;
             }
             if piece.is_watched {
-                tray.source.begin(index)?;
+                tray.source.begin(index..index + 1)?;
             }
             let begun = Instant::now();
             let mut work = self.makers[piece.lane].make(index)?;
@@ -251,7 +251,7 @@ impl<'a> Desk<'a> {
         piece: &Piece,
         tray: &mut Tray<'_>,
     ) -> Result<bool, Error> {
-        let indices = piece.indices.clone().filter(|index| !piece.deadly.contains(index));
+        let indices = piece.indices.clone().filter(|index| piece.runs(*index));
         let indices: Vec<u64> = indices.collect();
         let together = if piece.is_watched { 1 } else { indices.len().max(1) };
         let stop = || self.should_stop();
@@ -259,7 +259,7 @@ impl<'a> Desk<'a> {
         let press = Press { launcher, toolchain, target, stop: &stop };
         for indices in indices.chunks(together) {
             if let (true, [index, ..]) = (piece.is_watched, indices) {
-                tray.source.begin(*index)?;
+                tray.source.begin(*index..*index + 1)?;
             }
             let begun = Instant::now();
             let make = |index: &u64| self.makers[piece.lane].make(*index).map(Arc::new);
@@ -329,7 +329,6 @@ impl<'a> Desk<'a> {
             self.hung[number].fetch_or(is_hang, Ordering::Relaxed);
             return Ok(Some(discovery(lane, seed, work, suspicion, None)));
         }
-        tray.source.confirm()?;
         let stop = || self.should_stop();
         let confirmer = Confirmer { launcher: self.campaign.launcher, lane, stop: &stop };
         let (culprit, mut confirmation) = confirmer.confirm(work, fault)?;

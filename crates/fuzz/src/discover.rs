@@ -73,8 +73,8 @@ pub fn deadly(lane: &Lane, seed: u64, index: u64) -> Discovery {
             .fingerprint(format!("workers died at {}", spelled(index)));
     discovery.generator_version = GENERATOR_VERSION;
     discovery.explanation = format!(
-        "Three workers were lost right after they had begun with program {index}, so it is not given \
-         to a fourth. They were killed for their use of memory, or this is a fault of Strait. To see \
+        "A worker was lost at program {index}. Two processes that ran it alone died as well, so it is \
+         not run again. They were killed for their use of memory, or this is a fault of Strait. To see \
          which, run the programs before it and it on a machine of your own:\n\
          strait fuzz {} --seed {seed} --count {} --jobs 1\n",
         lane.target,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use strait_generate::GENERATOR_VERSION;
-use strait_queue::{Job, Link};
+use strait_queue::{Job, Link, MAX_INDEX};
 
 use crate::begin::RECIPE_VERSION;
 use crate::campaign::lane_names;
@@ -35,14 +35,21 @@ pub struct Served {
 }
 
 /// The campaign for a queue.
-pub fn job(link: &Link, lease: Duration, seed: u64, lanes: &[Lane]) -> Result<Job, Error> {
+pub fn job(
+    link: &Link,
+    lease: Duration,
+    seed: u64,
+    lanes: &[Lane],
+    count: Option<u64>,
+) -> Result<Job, Error> {
     let settings = Settings {
         seed,
         generator: GENERATOR_VERSION,
         recipe: RECIPE_VERSION,
         asked: lanes.iter().map(Lane::asked).collect(),
     };
-    Ok(Job::new(link.fresh_name(), KIND, lease, lane_names(lanes), &settings)?)
+    let counts = vec![count.unwrap_or(MAX_INDEX).min(MAX_INDEX); lanes.len()];
+    Ok(Job::new(link.fresh_name(), KIND, lease, lane_names(lanes), counts, &settings)?)
 }
 
 /// The lanes of a campaign from a queue, made here; `None` if it is no business of ours.

@@ -106,8 +106,11 @@ pub fn worker_main(
     output: impl Write + Send,
     mut complaints: impl Write,
 ) -> ExitCode {
-    let limits =
-        Limits { cpu: None, address_space: Some(ADDRESS_SPACE), file_size: Some(FILE_SIZE) };
+    let limits = Limits {
+        address_space: Some(ADDRESS_SPACE),
+        file_size: Some(FILE_SIZE),
+        ..Limits::default()
+    };
     if let Err(error) = limit_self(&limits) {
         let _ = writeln!(complaints, "{error}");
         return ExitCode::from(2);
@@ -289,8 +292,11 @@ impl<'a> Lanes<'a> {
         let (cargo, cache) = self.cargo()?;
         let harness = harness(target, version)?;
         let built = cargo.build(cache, &harness)?;
-        let limits =
-            Limits { cpu: None, address_space: Some(ADDRESS_SPACE), file_size: Some(FILE_SIZE) };
+        let limits = Limits {
+            address_space: Some(ADDRESS_SPACE),
+            file_size: Some(FILE_SIZE),
+            ..Limits::default()
+        };
         Ok(Lane {
             target: target.name.to_owned(),
             version: version.to_string(),

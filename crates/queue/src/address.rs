@@ -42,6 +42,16 @@ impl Address {
         format!("STRAIT_{}_FINDINGS", self.name)
     }
 
+    /// The stream of messages that could not be used.
+    pub fn letters(&self) -> String {
+        format!("STRAIT_{}_DEAD", self.name)
+    }
+
+    /// The subject of a campaign's messages that could not be used; `*` for all.
+    pub fn letters_of(&self, job: &str) -> String {
+        format!("strait.{}.dead.{job}", self.name)
+    }
+
     /// The subject of a campaign's work; `*` for all.
     pub fn work_of(&self, job: &str) -> String {
         format!("strait.{}.work.{job}", self.name)

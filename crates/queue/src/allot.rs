@@ -55,6 +55,18 @@ impl Allotment {
         self.queues.iter().all(|queue| queue.missing.is_empty())
     }
 
+    /// Is all of this still to be done, and ours?
+    pub fn covers(&self, lane: usize, indices: &Range<u64>) -> bool {
+        let length = indices.end.saturating_sub(indices.start);
+        let is_missing = |queue: &Queue| {
+            let within =
+                |missing: &Range<u64>| missing.start <= indices.start && indices.end <= missing.end;
+            queue.missing.iter().any(within)
+        };
+        self.queues.get(lane).is_some_and(is_missing)
+            && self.shard.next(indices, length).as_ref() == Some(indices)
+    }
+
     /// The next block.
     pub fn claim(&mut self) -> Option<Block> {
         let waiting = self.queues.iter().enumerate().filter(|(_, queue)| !queue.missing.is_empty());
@@ -109,6 +121,18 @@ mod tests {
             allotment.finish(block.lane, Duration::from_millis([10, 100][block.lane]));
         }
         assert_eq!(blocks, [100, 10]);
+    }
+
+    #[test]
+    fn what_is_covered_is_missing_and_ours() {
+        let allotment = Allotment::new([(vec![3..50, 60..61], 32), (vec![], 1)], Shard::default());
+        let covered = |lane, indices: Range<u64>| allotment.covers(lane, &indices);
+        assert!(covered(0, 3..50) && covered(0, 10..11) && covered(0, 60..61));
+        assert!(!covered(0, 2..4) && !covered(0, 40..61) && !covered(1, 0..1) && !covered(2, 3..4));
+        assert!(!covered(0, 10..10), "nothing is no work");
+        let share = Allotment::new([(vec![0..5000], 32)], "1/2".parse().expect("a share"));
+        assert!(share.covers(0, &(1000..1032)) && !share.covers(0, &(0..32)));
+        assert!(!share.covers(0, &(1990..2010)), "part of it belongs to the other share");
     }
 
     #[test]

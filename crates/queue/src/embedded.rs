@@ -1,9 +1,12 @@
 //! Work from this process: blocks of the allotment go to its own threads, and what they deliver goes to
 //! the thread that owns the store, at once.
 
+use std::ops::Range;
 use std::sync::mpsc::Sender;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use strait_findings::Ranges;
 
 use crate::allot::{Allotment, Block};
 use crate::error::Error;
@@ -39,10 +42,16 @@ impl Source for Embedded<'_> {
         }
         let Some(Block { lane, indices }) = self.allotment().claim() else { return Ok(None) };
         self.lane = lane;
-        Ok(Some(Piece { lane, indices, is_watched: false, deadly: Vec::new() }))
+        Ok(Some(Piece {
+            lane,
+            indices,
+            is_watched: false,
+            deadly: Vec::new(),
+            done: Ranges::default(),
+        }))
     }
 
-    fn begin(&mut self, _index: u64) -> Result<(), Error> {
+    fn begin(&mut self, _indices: Range<u64>) -> Result<(), Error> {
         Ok(())
     }
 

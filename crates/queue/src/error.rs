@@ -44,18 +44,6 @@ pub enum Error {
         /// What the server says.
         why: String,
     },
-    /// Another Strait speaks there.
-    #[error(
-        "the queue {address} holds {what} that this version of Strait does not understand: {why}"
-    )]
-    Foreign {
-        /// The queue.
-        address: String,
-        /// What it is.
-        what: &'static str,
-        /// Why.
-        why: String,
-    },
     /// A campaign that this machine cannot take part in.
     #[error("it cannot take part in campaign {job}: {why}")]
     CannotServe {

@@ -1,5 +1,5 @@
 //! What travels through a queue: a campaign ([`Job`]), a piece of its work ([`Item`]) and what came out
-//! of that ([`Report`]). All of it is JSON, so that `nats` shows it to people.
+//! of that ([`Report`]). [`crate::message`] says how each is written and read.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use strait_findings::{Discovery, Occurrence};
 use crate::error::Error;
 
 /// The version of everything here. Grows when an older Strait could not take part any more.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// A target and its version, as the store knows them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,14 +29,14 @@ pub struct LaneName {
 pub struct Job {
     /// A name that no other campaign has.
     pub id: String,
-    /// [`PROTOCOL`].
-    pub protocol: u32,
     /// Which part of Strait does the work: `fuzz`, `types`, `go`.
     pub kind: String,
     /// How long a worker may be silent before its work goes to another.
     pub lease_ms: u64,
     /// What the lanes of items are.
     pub lanes: Vec<LaneName>,
+    /// How many indices each lane has.
+    pub counts: Vec<u64>,
     /// What the indices mean; for the part that does the work.
     pub settings: Value,
 }
@@ -48,14 +48,15 @@ impl Job {
         kind: &str,
         lease: Duration,
         lanes: Vec<LaneName>,
+        counts: Vec<u64>,
         settings: &impl Serialize,
     ) -> Result<Self, Error> {
         Ok(Job {
             id,
-            protocol: PROTOCOL,
             kind: kind.to_owned(),
             lease_ms: u64::try_from(lease.as_millis()).unwrap_or(u64::MAX),
             lanes,
+            counts,
             settings: serde_json::to_value(settings).map_err(Error::Settings)?,
         })
     }

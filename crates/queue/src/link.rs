@@ -16,19 +16,22 @@ use tokio::runtime::{Builder, Runtime};
 use crate::address::Address;
 use crate::credentials::Credentials;
 use crate::error::Error;
-use crate::job::{Job, PROTOCOL};
+use crate::job::Job;
+use crate::message::Poison;
 
 /// How long the server looks for messages that it has already.
 const DUPLICATES: Duration = Duration::from_secs(120);
 /// What nobody has fetched after so long is given up.
 pub(crate) const KEPT: Duration = Duration::from_secs(14 * 24 * 3600);
+/// Messages of a campaign that could not be used and are kept; then the oldest go.
+const LETTERS: i64 = 20_000;
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(250);
 /// How long a request may take.
 const REQUEST: Duration = Duration::from_secs(5);
 
 /// A campaign that this version does not understand: its name and why.
-pub type Foreign = (String, String);
+pub type Foreign = (String, Poison);
 
 /// A connection.
 #[derive(Clone)]
@@ -209,7 +212,15 @@ impl Hub {
             retention: stream::RetentionPolicy::WorkQueue,
             ..Self::stream()
         };
-        for config in [work, results, Self::bucket(&address.jobs()), Self::bucket(&address.notes())]
+        // What is set aside stays for people to look at, and never fills the server.
+        let letters = stream::Config {
+            name: address.letters(),
+            subjects: vec![address.letters_of("*")],
+            max_messages_per_subject: LETTERS,
+            ..Self::stream()
+        };
+        for config in
+            [work, results, letters, Self::bucket(&address.jobs()), Self::bucket(&address.notes())]
         {
             let make = || self.jetstream.get_or_create_stream(config.clone());
             self.insist("make a stream", patience, make).await.map_err(without_jetstream)?;
@@ -276,13 +287,9 @@ impl Hub {
         let entries = self.insist("read the campaigns", REQUEST, read).await?;
         let (mut jobs, mut others) = (Vec::new(), Vec::new());
         for (key, value) in entries {
-            match serde_json::from_slice::<Job>(&value) {
-                Ok(job) if job.protocol == PROTOCOL => jobs.push(job),
-                Ok(job) => {
-                    let why = format!("it speaks version {}, we {PROTOCOL}", job.protocol);
-                    others.push((key, why));
-                }
-                Err(error) => others.push((key, error.to_string())),
+            match Job::read(&value, &key) {
+                Ok(job) => jobs.push(job),
+                Err(poison) => others.push((key, poison)),
             }
         }
         Ok((jobs, others))

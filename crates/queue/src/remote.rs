@@ -3,14 +3,16 @@
 
 use std::time::Duration;
 
-use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::{AckPolicy, Info, PullConsumer, pull};
+use async_nats::jetstream::context::{ConsumerInfoErrorKind, GetStreamErrorKind};
 use async_nats::jetstream::message::PublishMessage;
+use async_nats::jetstream::{ErrorCode, Message};
 use bytes::Bytes;
 use futures_util::StreamExt;
 
 use crate::job::{Item, Job};
 use crate::link::{Hub, KEPT, text};
+use crate::message::{Form, seal};
 use crate::objects::remove;
 use crate::worker::alive;
 
@@ -38,18 +40,65 @@ pub(crate) async fn make_work(hub: &Hub, job: &Job) -> Result<(), String> {
 
 /// Says to workers that there is this campaign.
 pub(crate) async fn put(hub: &Hub, job: &Job) -> Result<(), String> {
-    let body = Bytes::from(serde_json::to_vec(job).unwrap_or_default());
+    let body = Bytes::from(seal(Form::Campaign, job));
     let jobs = hub.store(hub.address.jobs()).await?;
     jobs.put(&job.id, body).await.map(drop).map_err(text)
 }
 
-/// What the server knows about the work, and the last sign of life of a worker.
-pub(crate) async fn look(hub: &Hub, job: &str) -> Result<(Info, Option<u64>), String> {
-    let stream = hub.jetstream.get_stream(hub.address.work()).await.map_err(text)?;
-    let info = stream.consumer_info(job).await.map_err(text)?;
-    let notes = hub.store(hub.address.notes()).await?;
-    let sign = notes.entry(alive(job)).await.map_err(text)?;
-    Ok((info, sign.map(|sign| sign.revision)))
+/// What the queue says about this campaign, and the number of the message that says so.
+pub(crate) async fn announced(hub: &Hub, job: &str) -> Result<Option<(u64, Vec<u8>)>, String> {
+    let jobs = hub.store(hub.address.jobs()).await?;
+    let entry = jobs.entry(job).await.map_err(text)?;
+    Ok(entry.map(|entry| (entry.revision, entry.value.to_vec())))
+}
+
+/// What a server says about a campaign.
+pub(crate) enum Seen {
+    /// What it knows about the work, and the last sign of life of a worker.
+    Campaign(Box<Info>, Option<u64>),
+    /// It is there and does not know the campaign: it came back without its files.
+    Forgotten,
+    /// It does not answer.
+    Away,
+}
+
+/// Asks the server about a campaign.
+pub(crate) async fn look(hub: &Hub, job: &str) -> Seen {
+    let stream = match hub.jetstream.get_stream(hub.address.work()).await {
+        Ok(stream) => stream,
+        Err(error) => {
+            return match error.kind() {
+                GetStreamErrorKind::JetStream(why)
+                    if why.error_code() == ErrorCode::STREAM_NOT_FOUND =>
+                {
+                    Seen::Forgotten
+                }
+                _ => Seen::Away,
+            };
+        }
+    };
+    let info = match stream.consumer_info(job).await {
+        Ok(info) => info,
+        Err(error) => {
+            return match error.kind() {
+                ConsumerInfoErrorKind::NotFound | ConsumerInfoErrorKind::StreamNotFound => {
+                    Seen::Forgotten
+                }
+                ConsumerInfoErrorKind::JetStream(why)
+                    if why.error_code() == ErrorCode::CONSUMER_NOT_FOUND =>
+                {
+                    Seen::Forgotten
+                }
+                _ => Seen::Away,
+            };
+        }
+    };
+    // The server has just answered, so the bucket is missing.
+    let Ok(notes) = hub.store(hub.address.notes()).await else { return Seen::Forgotten };
+    match notes.entry(alive(job)).await {
+        Ok(sign) => Seen::Campaign(Box::new(info), sign.map(|sign| sign.revision)),
+        Err(_) => Seen::Away,
+    }
 }
 
 /// Makes, or finds, the consumer that results are read from.
@@ -77,7 +126,7 @@ pub(crate) async fn publish(
     let subject = hub.address.work_of(job);
     let mut waiting = Vec::new();
     for item in items {
-        let payload = Bytes::from(serde_json::to_vec(item).unwrap_or_default());
+        let payload = Bytes::from(seal(Form::Work, item));
         let message = PublishMessage::build().payload(payload).message_id(item.name(job) + suffix);
         let sent = hub.jetstream.send_publish(subject.clone(), message).await;
         waiting.push(sent.map_err(text)?);

@@ -17,11 +17,20 @@ pub struct Piece {
     pub lane: usize,
     /// Which indices.
     pub indices: Range<u64>,
-    /// Somebody had it before and was lost: each index is said before it begins, and none begins
+    /// A worker had it before and was lost: each index is said before it begins, and none begins
     /// before the one before it has ended.
     pub is_watched: bool,
-    /// Indices that workers have died at. They are not run but reported.
+    /// Indices that processes have died at. They are not run but reported.
     pub deadly: Vec<u64>,
+    /// Indices that are done. They are not run.
+    pub done: Ranges,
+}
+
+impl Piece {
+    /// Does this index have to be run?
+    pub fn runs(&self, index: u64) -> bool {
+        !self.deadly.contains(&index) && !self.done.contains(index)
+    }
 }
 
 /// What came out of a part of a piece.
@@ -43,10 +52,11 @@ impl Part {
     /// Adds what came out later.
     pub fn add(&mut self, more: Part) {
         more.indices.intervals().iter().for_each(|range| self.indices.insert(range.clone()));
-        self.programs += more.programs;
-        self.runs += more.runs;
+        self.programs = self.programs.saturating_add(more.programs);
+        self.runs = self.runs.saturating_add(more.runs);
         for (name, count) in more.counts {
-            *self.counts.entry(name).or_default() += count;
+            let sum = self.counts.entry(name).or_default();
+            *sum = sum.saturating_add(count);
         }
         self.discoveries.extend(more.discoveries);
     }
@@ -57,13 +67,8 @@ pub trait Source: Send {
     /// The next piece; `None` when there is none left, none comes for a while, or `stop` says so.
     fn take(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<Piece>, Error>;
 
-    /// An index of a watched piece is about to begin.
-    fn begin(&mut self, index: u64) -> Result<(), Error>;
-
-    /// The index that began last has run, and what it has shown is confirmed, which may take long.
-    fn confirm(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
+    /// Indices of a watched piece are about to begin.
+    fn begin(&mut self, indices: Range<u64>) -> Result<(), Error>;
 
     /// Something was found in a piece that may take long, and may never be done. It is delivered again
     /// when the piece is done.

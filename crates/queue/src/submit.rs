@@ -2,7 +2,7 @@
 //! come back and go into the store, each once. Whatever happens to workers, to the server or to us, what
 //! the store does not have is given out again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,9 +15,13 @@ use crate::allot::{Allotment, Block};
 use crate::error::Error;
 use crate::job::{Item, Job, LaneName, Report, Shown};
 use crate::ledger::Ledger;
-use crate::link::{Link, text};
-use crate::objects::{fetch, remove};
-use crate::remote::{AGAIN, clear, end, look, make_work, publish, put, read, results_of};
+use crate::letter::{DeadLetter, file, read_letters};
+use crate::link::Link;
+use crate::message::{Form, Poison, open, seal};
+use crate::objects::{Object, fetch, remove};
+use crate::remote::{
+    AGAIN, Seen, announced, clear, end, look, make_work, publish, put, read, results_of,
+};
 use crate::source::Part;
 
 /// Items that wait or are under way at once.
@@ -34,6 +38,12 @@ const FAREWELL: Duration = Duration::from_secs(1);
 const CLEARING: Duration = Duration::from_secs(10);
 /// What says that there is a campaign is given up by the server after some days, so it is said again.
 const ANNOUNCED: Duration = Duration::from_secs(3600);
+/// The most bytes that the description of a finding has.
+const PARCEL: usize = 64 << 20;
+/// A description that cannot be fetched while the server has answered so often is lost.
+const ASKED: i64 = 3;
+/// The name of whoever began the campaign.
+const SUBMITTER: &str = "the submitter";
 /// The file in the campaign's folder that says which campaign of a queue it is.
 const JOB: &str = "queue.json";
 
@@ -46,8 +56,8 @@ pub enum Told {
     ServerAway,
     /// The server is there and stores nothing: why.
     Refuses(String),
-    /// A result cannot be read, so its work is given out again: why.
-    Unreadable(String),
+    /// A message could not be used and was set aside; its work is done again.
+    SetAside(DeadLetter),
     /// The server could not be told that the campaign is over: why.
     NotEnded(String),
     /// Results are left in the queue, since they could not be fetched.
@@ -92,11 +102,17 @@ pub struct Submission<'a> {
 
 /// What is where.
 struct Flow {
+    /// The campaign that messages belong to: an earlier run's when its results are collected.
+    job: Job,
     allotment: Allotment,
     /// Given out and not done: the end of each, by lane and first index.
     out: BTreeMap<(usize, u64), u64>,
-    /// How often everything was given out again.
+    /// How often work was given out again.
     again: u32,
+    /// Names of messages that were set aside.
+    set_aside: HashSet<String>,
+    /// Faults that nobody wants in the store.
+    unwanted: HashSet<String>,
     /// Done, a lane each.
     executed: Vec<Ranges>,
     results: PullConsumer,
@@ -108,15 +124,20 @@ struct Flow {
     told: bool,
     /// We are about to end: what is there is taken in, whether or not somebody wants to stop.
     is_leaving: bool,
+    /// What comes was given out by an earlier run.
+    is_collecting: bool,
 }
 
 impl Flow {
-    fn new(allotment: Allotment, executed: Vec<Ranges>, results: PullConsumer) -> Self {
+    fn new(job: &Job, allotment: Allotment, executed: Vec<Ranges>, results: PullConsumer) -> Self {
         let now = Instant::now();
         Flow {
+            job: job.clone(),
             allotment,
             out: BTreeMap::new(),
             again: 0,
+            set_aside: HashSet::new(),
+            unwanted: HashSet::new(),
             executed,
             results,
             heard: now,
@@ -125,7 +146,20 @@ impl Flow {
             alive: (None, now),
             told: false,
             is_leaving: false,
+            is_collecting: false,
         }
+    }
+
+    /// Is this work that a worker can have done? It was given out, is done already, or was given out by
+    /// an earlier run and is still to be done.
+    fn expects(&self, item: &Item) -> bool {
+        let is_out = self.out.get(&(item.lane, item.start)) == Some(&item.end);
+        let executed = &self.executed[item.lane];
+        is_out
+            || executed.missing(item.indices()).is_empty()
+            || (self.is_collecting
+                && self.allotment.covers(item.lane, &item.indices())
+                && executed.missing(item.indices()) == [item.indices()])
     }
 
     /// What is not done.
@@ -151,7 +185,7 @@ impl Submission<'_> {
         let path = self.folder.join(JOB);
         write(&path, &serde_json::to_vec(self.job).unwrap_or_default())?;
         let results = self.link.block(self.announce())?;
-        let mut flow = Flow::new(allotment, executed, results);
+        let mut flow = Flow::new(self.job, allotment, executed, results);
         let walked = self.walk(ledger, &mut flow);
         // What is done is done, whatever failed.
         let left = self.leave(ledger, &mut flow, walked.is_ok());
@@ -215,7 +249,7 @@ impl Submission<'_> {
         }
         let (hub, job) = (self.link.hub(), &self.job.id);
         let publish = || publish(hub, job, items, suffix);
-        let given = hub.insist_unless(self.stop, "give out work", PATIENCE, publish);
+        let given = hub.insist_unless(self.stop, "give out work", PATIENCE / 12, publish);
         match self.link.block(given) {
             Err(Error::Full { why, .. }) => self.tell_once(flow, Told::Refuses(why)),
             Err(_) => self.tell_once(flow, Told::ServerAway),
@@ -242,22 +276,21 @@ impl Submission<'_> {
             ledger.commit_if_due()?;
             return Ok(false);
         }
-        (flow.heard, flow.told) = (Instant::now(), false);
-        let mut parcels = Vec::new();
+        let (mut parcels, mut lost) = (Vec::new(), Vec::new());
         for message in messages {
-            let report = serde_json::from_slice::<Report>(&message.payload).map_err(text);
-            let report = report.and_then(|report| match flow.executed.len() {
-                lanes if lanes > report.item.lane => Ok(report),
-                _ => Err(format!("there is no lane {}", report.item.lane)),
+            let read = Report::read(&message.payload, &flow.job);
+            let read = read.and_then(|report| match flow.expects(&report.item) {
+                true => Ok(report),
+                false => Err(Poison::NotGivenOut(report.item)),
             });
-            let report = match report {
+            let report = match read {
                 Ok(report) => report,
-                Err(why) => {
-                    (self.tell)(Told::Unreadable(why));
+                Err(poison) => {
+                    self.set_aside(flow, message, &poison);
                     continue;
                 }
             };
-            let opened = match self.open(ledger, &report, flow.is_leaving) {
+            let opened = match self.open(ledger, flow, &report, asked(message) >= ASKED) {
                 Ok(opened) => opened,
                 // What is not acknowledged comes again.
                 Err(_) => {
@@ -266,7 +299,12 @@ impl Submission<'_> {
                     return Ok(false);
                 }
             };
+            (flow.heard, flow.told) = (Instant::now(), false);
             parcels.extend(report.parcels.iter().map(|(_, object)| object.clone()));
+            if let Some(poison) = &opened.lost {
+                self.set_aside(flow, message, poison);
+                lost.push(report.item.clone());
+            }
             self.enter(ledger, flow, &report, opened)?;
         }
         ledger.commit()?;
@@ -278,7 +316,50 @@ impl Submission<'_> {
         });
         let hub = self.link.hub().clone();
         self.link.spawn(async move { remove(&hub, parcels).await });
+        lost.retain(|item| flow.out.contains_key(&(item.lane, item.start)));
+        if !lost.is_empty() && !flow.is_leaving {
+            flow.again += 1;
+            self.publish(flow, &lost, &format!(".{}", flow.again));
+        }
         Ok(true)
+    }
+
+    /// Keeps a message that cannot be used as a dead letter and says so. It is acknowledged with the
+    /// others; what it may have stood for is not done, and is given out again.
+    fn set_aside(&mut self, flow: &mut Flow, message: &Message, poison: &Poison) {
+        let sequence = message.info().map_or(0, |info| info.stream_sequence);
+        let name = format!("{}.{sequence}", Form::Result);
+        self.keep_letter(flow, name, Form::Result, poison, &message.payload);
+    }
+
+    fn keep_letter(
+        &mut self,
+        flow: &mut Flow,
+        name: String,
+        place: Form,
+        poison: &Poison,
+        message: &[u8],
+    ) {
+        let letter = DeadLetter::new(place, poison, SUBMITTER, message);
+        let hub = self.link.hub();
+        let filing = || file(hub, &flow.job.id, &name, &letter);
+        // It is counted here, whether or not the server has room for it.
+        let _ = self.link.block(hub.insist("keep a dead letter", WAIT, filing));
+        if flow.set_aside.insert(name) {
+            (self.tell)(Told::SetAside(letter));
+        }
+    }
+
+    /// Says what workers have set aside.
+    fn tell_letters(&mut self, job: &str) {
+        let hub = self.link.hub();
+        let read = || read_letters(hub, job);
+        let letters = self.link.block(hub.insist("read dead letters", CLEARING, read));
+        for letter in letters.unwrap_or_default() {
+            if letter.by != SUBMITTER {
+                (self.tell)(Told::SetAside(letter));
+            }
+        }
     }
 
     /// Puts a report into the ledger.
@@ -291,15 +372,11 @@ impl Submission<'_> {
     ) -> Result<(), Error> {
         let Report { item, whole, .. } = report;
         let executed = &mut flow.executed[item.lane];
-        let (is_known, Opened { mut part, is_complete }) = (executed.contains(item.start), opened);
+        let (is_known, Opened { mut part, lost }) = (executed.contains(item.start), opened);
         let occurrences = report.shown.iter().flat_map(Shown::occurrences).collect();
-        let is_lost = *whole && !is_known && !is_complete;
-        if is_lost {
-            (self.tell)(Told::Unreadable("the description of a fault is lost".to_owned()));
-        }
         // Done twice, by a worker that was taken for dead or because the message came again; or to be done
         // once more. What it found counts all the same.
-        if is_known || is_lost || !whole {
+        if is_known || lost.is_some() || !whole {
             let part = Part { discoveries: part.discoveries, ..Part::default() };
             return ledger.add(item.lane, part, occurrences);
         }
@@ -313,31 +390,55 @@ impl Submission<'_> {
         Ok(())
     }
 
-    /// A report as the ledger takes it; parcels of unknown faults are fetched.
+    /// A report as the ledger takes it; parcels of unknown faults are fetched. A parcel that was `asked`
+    /// for often enough is taken for lost.
     fn open(
         &mut self,
         ledger: &Ledger<'_>,
+        flow: &mut Flow,
         report: &Report,
-        is_leaving: bool,
+        asked: bool,
     ) -> Result<Opened, Error> {
+        let is_leaving = flow.is_leaving;
         let stop = || !is_leaving && (self.stop)();
-        let (mut found, mut is_complete) = (Vec::new(), true);
+        let is_known = |finding: &str| ledger.store().findings().any(|known| known.id == *finding);
+        let (mut found, mut lost) = (Vec::new(), None);
         for (finding, object) in &report.parcels {
-            if ledger.store().findings().any(|known| known.id == *finding) {
+            if is_known(finding) {
                 continue;
             }
             let hub = self.link.hub();
-            let fetch = || fetch(hub, object);
-            let parcel = hub.transfer(&stop, "fetch a finding", PATIENCE / 4, PATIENCE, fetch);
-            let parcel = self.link.block(parcel)?;
-            let discovery = parcel.and_then(|parcel| serde_json::from_slice(&parcel).ok());
-            is_complete &= discovery.is_some();
-            found.extend(discovery);
+            let fetch = || fetch(hub, object, PARCEL);
+            let parcel = hub.transfer(&stop, "fetch a finding", PATIENCE / 12, PATIENCE, fetch);
+            let parcel = match self.link.block(parcel) {
+                Err(_) if asked => Object::Lost,
+                parcel => parcel?,
+            };
+            match described(finding, parcel) {
+                Ok(discovery) => found.push(discovery),
+                Err(poison) => lost = Some(poison),
+            }
         }
-        found.retain(|discovery| (self.is_news)(discovery));
+        for Shown { finding, .. } in &report.shown {
+            let is_described = found.iter().any(|discovery: &Discovery| discovery.id() == *finding);
+            if !is_described && !flow.unwanted.contains(finding) && !is_known(finding) {
+                lost.get_or_insert(Poison::Lost(finding.clone()));
+            }
+        }
+        found.retain(|discovery| {
+            let is_news = (self.is_news)(discovery);
+            if !is_news {
+                flow.unwanted.insert(discovery.id());
+            }
+            is_news
+        });
+        // Done already: whatever is missing here is known from the first time.
+        if flow.executed[report.item.lane].contains(report.item.start) {
+            lost = None;
+        }
         let Report { programs, runs, counts, .. } = report.clone();
         let part = Part { programs, runs, counts, discoveries: found, ..Part::default() };
-        Ok(Opened { part, is_complete })
+        Ok(Opened { part, lost })
     }
 
     /// Says if nobody does anything, and gives out again what has got lost: a server that loses its disk
@@ -347,39 +448,65 @@ impl Submission<'_> {
             return;
         }
         flow.looked = Instant::now();
+        self.repair(flow);
         let (hub, lease) = (self.link.hub().clone(), self.job.lease());
         let seen = self.link.block(look(&hub, &self.job.id));
-        if let Ok((_, sign)) = &seen
+        if let Seen::Campaign(_, sign) = &seen
             && flow.alive.0 != *sign
         {
             flow.alive = (*sign, Instant::now());
         }
         let told = match seen {
             // Workers are at it, or they are done and nothing is taken from them, or they are gone.
-            Ok((info, _)) if info.num_ack_pending > 0 => {
+            Seen::Campaign(info, _) if info.num_ack_pending > 0 => {
                 match self.link.block(put(&hub, self.job)) {
                     Err(why) => Told::Refuses(why),
                     Ok(()) if flow.alive.1.elapsed() < lease + SILENCE => return,
                     Ok(()) => Told::NoWorkers,
                 }
             }
-            Ok((info, _)) if info.num_pending == 0 && flow.heard.elapsed() > lease => {
+            Seen::Campaign(info, _) if info.num_pending == 0 && flow.heard.elapsed() > lease => {
                 flow.again += 1;
                 let (items, suffix) = (flow.items(), format!(".{}", flow.again));
                 return self.publish(flow, &items, &suffix);
             }
-            Ok((info, _)) if info.num_waiting > 0 => return,
-            Ok(_) => Told::NoWorkers,
-            Err(why) if why.contains("not found") => match self.announce_again() {
+            Seen::Campaign(info, _) if info.num_waiting > 0 => return,
+            Seen::Campaign(..) => {
+                // Workers may be there and lack what they need. If it fails, the server is away.
+                let _ = (self.keep)();
+                Told::NoWorkers
+            }
+            Seen::Forgotten => match self.announce_again() {
                 Ok(results) => {
                     flow.results = results;
                     return;
                 }
                 Err(_) => Told::ServerAway,
             },
-            Err(_) => Told::ServerAway,
+            Seen::Away => Told::ServerAway,
         };
         self.tell_once(flow, told);
+    }
+
+    /// Announces the campaign again if what says so in the queue was changed or removed, and keeps again
+    /// what workers need of it.
+    fn repair(&mut self, flow: &mut Flow) {
+        let (hub, job) = (self.link.hub(), self.job);
+        let ours = seal(Form::Campaign, job);
+        let Ok(there) = self.link.block(announced(hub, &job.id)) else { return };
+        if there.as_ref().is_some_and(|(_, there)| *there == ours) {
+            return;
+        }
+        if let Some((revision, there)) = there {
+            let poison = match Job::read(&there, &job.id) {
+                Err(poison) => poison,
+                Ok(_) => Poison::Replaced,
+            };
+            let name = format!("{}.{revision}", Form::Campaign);
+            self.keep_letter(flow, name, Form::Campaign, &poison, &there);
+        }
+        // If it fails, it is tried again after a while.
+        let _ = self.link.block(put(self.link.hub(), job));
     }
 
     /// The server is there and has forgotten everything.
@@ -412,6 +539,7 @@ impl Submission<'_> {
         // If all is done, what may still come was done twice.
         let is_drained = flow.out.is_empty() || self.drain(ledger, flow, FAREWELL)?;
         ledger.commit()?;
+        self.tell_letters(&job);
         if !is_drained {
             (self.tell)(Told::Left);
             return Ok(false);
@@ -454,8 +582,14 @@ impl Submission<'_> {
         }
     }
 
-    /// Takes in what an earlier run of this campaign has left in the queue, if it did not end well.
-    pub fn take_up(&mut self, ledger: &mut Ledger<'_>, id: CampaignId) -> Result<(), Error> {
+    /// Takes in what an earlier run of this campaign has left in the queue, if it did not end well:
+    /// results of work that is in the `allotment`.
+    pub fn take_up(
+        &mut self,
+        ledger: &mut Ledger<'_>,
+        id: CampaignId,
+        allotment: Allotment,
+    ) -> Result<(), Error> {
         let Ok(text) = fs::read(self.folder.join(JOB)) else { return Ok(()) };
         let Ok(earlier) = serde_json::from_slice::<Job>(&text) else { return Ok(()) };
         let hub = self.link.hub().clone();
@@ -465,21 +599,39 @@ impl Submission<'_> {
             let results = || results_of(&hub, &earlier.id);
             let results = self.link.block(hub.insist("read results", PATIENCE / 4, results))?;
             let executed = executed(ledger, id, &earlier.lanes)?;
-            let allotment = Allotment::new([], crate::Shard::default());
-            let mut flow = Flow::new(allotment, executed, results);
+            let mut flow = Flow::new(&earlier, allotment, executed, results);
+            flow.is_collecting = true;
             if !self.drain(ledger, &mut flow, FAREWELL)? {
                 return Err(hub.failed("read what is left of the campaign", "no answer"));
             }
+            self.tell_letters(&earlier.id);
         }
         let _ = self.link.block(hub.insist("clear up", CLEARING, || clear(&hub, &earlier.id)));
         Ok(())
     }
 }
 
-/// A report, and whether all that it found is there.
+/// A report, and what is missing of what it found.
 struct Opened {
     part: Part,
-    is_complete: bool,
+    lost: Option<Poison>,
+}
+
+/// What a parcel says about the finding that it should describe.
+fn described(finding: &str, parcel: Object) -> Result<Discovery, Poison> {
+    let Object::Whole(parcel) = parcel else { return Err(Poison::Lost(finding.to_owned())) };
+    let bad = |why| Poison::BadFinding { finding: finding.to_owned(), why: Box::new(why) };
+    let discovery: Discovery = open(Form::Finding, &parcel).map_err(bad)?;
+    let found = discovery.id();
+    if found != *finding {
+        return Err(bad(Poison::OtherName { expected: finding.to_owned(), found }));
+    }
+    Ok(discovery)
+}
+
+/// How often the server has given us a message.
+fn asked(message: &Message) -> i64 {
+    message.info().map_or(1, |info| info.delivered)
 }
 
 fn executed(ledger: &Ledger<'_>, id: CampaignId, lanes: &[LaneName]) -> Result<Vec<Ranges>, Error> {

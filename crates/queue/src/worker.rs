@@ -6,6 +6,7 @@
 //! and the stream and the reader take one.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,16 +17,19 @@ use async_nats::jetstream::message::{Acker, PublishMessage};
 use async_nats::jetstream::{AckKind, Message, kv};
 use bytes::Bytes;
 use futures_util::StreamExt;
-use strait_findings::Discovery;
+use strait_findings::{Discovery, Ranges};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 use crate::error::Error;
 use crate::job::{Item, Job, Report, Shown};
+use crate::letter::{DeadLetter, file};
 use crate::link::{Hub, Link, text};
-use crate::note::{Note, Strays};
+use crate::message::{Form, Poison, seal};
+use crate::note::Note;
 use crate::objects::put;
 use crate::source::{Part, Piece, Source};
+use crate::trial::{Alone, Trial, judge};
 
 /// How long the server holds a question for work.
 const ASKING: Duration = Duration::from_secs(1);
@@ -45,7 +49,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 const TROUBLE: Duration = Duration::from_secs(3);
 /// Items of ours that we know again.
 const ITEMS: usize = 4096;
-/// Whatever takes so many workers, and never lets one begin, is given up.
+/// An item that has taken so many workers without a word is tried as a whole.
 const DELIVERIES: i64 = 25;
 
 /// A worker's place at a campaign: what its threads share.
@@ -71,6 +75,10 @@ struct Shared {
     is_used: AtomicBool,
     on_their_way: Arc<Semaphore>,
     memory: Memory,
+    /// Runs work alone.
+    trial: Arc<dyn Trial>,
+    /// This is such a process: the work that it has to do, until a thread takes it, and what came out.
+    alone: Option<Mutex<(Option<Item>, Part, bool)>>,
 }
 
 /// What a worker remembers of a campaign from one turn to the next.
@@ -91,13 +99,45 @@ struct Known {
 
 impl Bench {
     /// A place at this campaign, for a worker of this name. `None` if the campaign has just ended, or
-    /// the server is away.
+    /// the server is away. What a worker was lost at is run by `trial`.
     pub fn open(
         link: &Link,
         job: &Job,
         name: &str,
         memory: &Memory,
         stop: &Arc<AtomicBool>,
+        trial: &Arc<dyn Trial>,
+    ) -> Option<Bench> {
+        Bench::with(link, job, name, memory, stop, trial, None)
+    }
+
+    /// A place for a process that does nothing but this work, and tells nobody but its worker.
+    pub fn alone(link: &Link, job: &Job, work: Item, stop: &Arc<AtomicBool>) -> Option<Bench> {
+        struct Never;
+        impl Trial for Never {
+            fn run(&self, _: &Job, _: &Item) -> Alone {
+                Alone::Unknown
+            }
+        }
+        let trial: Arc<dyn Trial> = Arc::new(Never);
+        Bench::with(link, job, "", &Memory::default(), stop, &trial, Some(work))
+    }
+
+    /// What came out of the work of a process that does nothing else, if it is done.
+    pub fn came_out(&self) -> Option<Part> {
+        let alone = self.shared.alone.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, part, is_done) = &*alone;
+        is_done.then(|| part.clone())
+    }
+
+    fn with(
+        link: &Link,
+        job: &Job,
+        name: &str,
+        memory: &Memory,
+        stop: &Arc<AtomicBool>,
+        trial: &Arc<dyn Trial>,
+        work: Option<Item>,
     ) -> Option<Bench> {
         let hub = link.hub().clone();
         let consumer: Result<PullConsumer, _> =
@@ -117,6 +157,8 @@ impl Bench {
             is_used: AtomicBool::new(false),
             on_their_way: Arc::new(Semaphore::new(ON_THEIR_WAY as usize)),
             memory: memory.clone(),
+            trial: Arc::clone(trial),
+            alone: work.map(|work| Mutex::new((Some(work), Part::default(), false))),
         });
         let watched = Arc::clone(&shared);
         let look = link.spawn(async move { watched.look().await });
@@ -277,13 +319,13 @@ impl Shared {
 
     /// `None` when we are to end before the server is back.
     async fn send_parcel(&self, object: &str, discovery: &Discovery) -> Option<()> {
-        let parcel = serde_json::to_vec(discovery).unwrap_or_default();
+        let parcel = seal(Form::Finding, discovery);
         self.until_closing(|| put(&self.hub, object, &parcel)).await
     }
 
     /// Whether the stream did not have it yet; `None` when we are to end before the server is back.
     async fn publish(&self, name: &str, report: &Report) -> Option<bool> {
-        let payload = Bytes::from(serde_json::to_vec(report).unwrap_or_default());
+        let payload = Bytes::from(seal(Form::Result, report));
         let subject = self.hub.address.results_of(&self.job.id);
         self.until_closing(|| async {
             let message = PublishMessage::build().payload(payload.clone()).message_id(name);
@@ -331,6 +373,8 @@ struct Open {
     acker: Arc<Acker>,
     beat: JoinHandle<()>,
     note: Option<Note>,
+    /// Indices that were done alone.
+    done: Ranges,
     part: Part,
 }
 
@@ -355,24 +399,26 @@ pub struct Taker {
 }
 
 impl Taker {
-    /// Takes an item in hand, unless it is one that we have done.
-    fn accept(&self, message: Message) -> Result<Option<Open>, Error> {
-        let delivered = message.info().map_or(1, |info| info.delivered);
+    /// Takes an item in hand, unless it is one that we have done or that nobody can do.
+    fn accept(&self, message: Message) -> Option<Open> {
+        let (delivered, sequence) =
+            message.info().map_or((1, 0), |info| (info.delivered, info.stream_sequence));
         let (message, acker) = message.split();
         let shared = &self.shared;
-        let item: Item =
-            serde_json::from_slice(&message.payload).map_err(|error| Error::Foreign {
-                address: shared.hub.address.to_string(),
-                what: "work",
-                why: error.to_string(),
-            })?;
+        let item = match Item::read(&message.payload, &shared.job) {
+            Ok(item) => item,
+            Err(poison) => {
+                self.set_aside(sequence, &poison, &message.payload, &acker);
+                return None;
+            }
+        };
         let name = item.name(&shared.job.id);
         let id = message.headers.as_ref().and_then(|headers| headers.get(NATS_MESSAGE_ID));
         let id = id.map_or_else(|| name.clone(), ToString::to_string);
         if shared.known().items.contains(&id) {
             // If this gets lost, it comes again.
             let _ = self.link.block(acker.ack());
-            return Ok(None);
+            return None;
         }
         shared.is_used.store(true, Ordering::Relaxed);
         let acker = Arc::new(acker);
@@ -384,20 +430,32 @@ impl Taker {
                 let _ = alive.ack_with(AckKind::Progress).await;
             }
         });
-        let (note, part) = (None, Part::default());
-        let mut open = Open { name, message: id, item, acker, beat, note, part };
+        let (note, done, part) = (None, Ranges::default(), Part::default());
+        let mut open = Open { name, message: id, item, acker, beat, note, done, part };
         if delivered > 1 {
             let read = || Note::read(&shared.notes, &open.name);
             let patience = shared.job.lease();
             let note = self.link.block(shared.hub.insist("read a note", patience, read));
-            let Ok(mut note) = note else { return Ok(None) };
-            note.blame(self.link.block(Strays::read(&shared.notes, &shared.job.id)));
+            let Ok(mut note) = note else { return None };
+            note.keep_within(&open.item.indices());
             if delivered > DELIVERIES {
-                note.deadly = open.item.indices().collect();
+                note.begin(open.item.indices());
             }
             open.note = Some(note);
         }
-        Ok(Some(open))
+        Some(open)
+    }
+
+    /// Moves a message that cannot be used out of the way: it is kept as a dead letter and not given out
+    /// again. If it stood for real work, whoever began the campaign gives that out again.
+    fn set_aside(&self, sequence: u64, poison: &Poison, message: &[u8], acker: &Acker) {
+        let shared = &self.shared;
+        let letter = DeadLetter::new(Form::Work, poison, &shared.name, message);
+        let name = format!("{}.{sequence}", Form::Work);
+        let filing = || file(&shared.hub, &shared.job.id, &name, &letter);
+        // A server without room for the letter must not give out the message forever.
+        let _ = self.link.block(shared.hub.insist("keep a dead letter", LOOK, filing));
+        let _ = self.link.block(acker.ack_with(AckKind::Term));
     }
 
     /// Does something beside the next item; whoever closes the bench waits for it. If there is too much
@@ -437,21 +495,59 @@ impl Taker {
         let Some(open) = &self.open else { return };
         let Some(note) = &open.note else { return };
         let write = || note.write(&self.shared.notes, &open.name);
-        // Without the note a death here would not be counted, that is all.
+        // Without the note, or with an older one, something else is tried alone: that is all.
         let _ = self.link.block(self.shared.hub.insist("write a note", LOOK, write));
     }
 
-    fn add(&self, strays: Strays) {
-        if !strays.is_none() {
-            let adding = strays.add(&self.shared.notes, &self.shared.job.id);
-            // Without it others may be blamed a little sooner.
-            let _ = self.link.block(async { tokio::time::timeout(LOOK, adding).await });
+    /// A worker was lost at some indices of the item: they are run alone, in a process that we see die if
+    /// it dies. `false` if that told nothing, and somebody else has to try.
+    fn try_suspects(&mut self) -> bool {
+        let Some(open) = &mut self.open else { return true };
+        let suspects = open.note.as_ref().and_then(Note::suspects);
+        let (Some(suspects), Some(note)) = (suspects, &mut open.note) else { return true };
+        let Range { start, end } = suspects;
+        let work = Item { lane: open.item.lane, start, end };
+        match judge(self.shared.trial.as_ref(), &self.shared.job, &work) {
+            Alone::Done(part) => {
+                note.calm();
+                open.done.insert(start..end);
+                self.put_in(part);
+            }
+            Alone::Died => note.condemn(start..end),
+            Alone::Unknown => return false,
+        }
+        self.write_note();
+        true
+    }
+
+    /// Adds what came out of the item.
+    fn put_in(&mut self, part: Part) {
+        let mut known = self.shared.known();
+        for discovery in &part.discoveries {
+            let fullest = known.fullest.entry(discovery.id()).or_insert_with(|| discovery.clone());
+            if fullest.explanation.len() < discovery.explanation.len() {
+                fullest.clone_from(discovery);
+            }
+        }
+        drop(known);
+        if let Some(open) = &mut self.open {
+            open.part.add(part);
         }
     }
 }
 
 impl Source for Taker {
     fn take(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<Piece>, Error> {
+        if let Some(alone) = &self.shared.alone {
+            let work = alone.lock().unwrap_or_else(PoisonError::into_inner).0.take();
+            return Ok(work.map(|Item { lane, start, end }| Piece {
+                lane,
+                indices: start..end,
+                is_watched: false,
+                deadly: Vec::new(),
+                done: Ranges::default(),
+            }));
+        }
         let mut idle = Instant::now();
         let mut away = None;
         while !stop() && !self.shared.is_done() && idle.elapsed() < IDLE {
@@ -467,33 +563,32 @@ impl Source for Taker {
             };
             away = None;
             let Some(message) = message else { continue };
-            let Some(open) = self.accept(message)? else { continue };
-            let piece = Piece {
-                lane: open.item.lane,
-                indices: open.item.indices(),
-                is_watched: open.note.is_some(),
-                deadly: open.note.as_ref().map_or_else(Vec::new, |note| note.deadly.clone()),
-            };
+            let Some(open) = self.accept(message) else { continue };
+            let (lane, indices) = (open.item.lane, open.item.indices());
+            let begun = Instant::now();
             self.open = Some(open);
-            return Ok(Some(piece));
+            if !self.try_suspects() {
+                self.give_back();
+                std::thread::sleep(PAUSE);
+                continue;
+            }
+            let Some(open) = &self.open else { continue };
+            let (is_watched, done) = (open.note.is_some(), open.done.clone());
+            let deadly = open.note.as_ref().map_or_else(Vec::new, |note| note.deadly.clone());
+            if done.missing(indices.clone()).is_empty() {
+                self.finish(begun.elapsed(), true)?;
+                idle = Instant::now();
+                continue;
+            }
+            return Ok(Some(Piece { lane, indices, is_watched, deadly, done }));
         }
         Ok(None)
     }
 
-    fn begin(&mut self, index: u64) -> Result<(), Error> {
+    fn begin(&mut self, indices: Range<u64>) -> Result<(), Error> {
         let note = self.open.as_mut().and_then(|open| open.note.as_mut());
         if let Some(note) = note {
-            let strays = note.begin(index);
-            self.write_note();
-            self.add(strays);
-        }
-        Ok(())
-    }
-
-    fn confirm(&mut self) -> Result<(), Error> {
-        let note = self.open.as_mut().and_then(|open| open.note.as_mut());
-        if let Some(note) = note {
-            note.confirm();
+            note.begin(indices);
             self.write_note();
         }
         Ok(())
@@ -510,21 +605,19 @@ impl Source for Taker {
     }
 
     fn deliver(&mut self, part: Part) -> Result<bool, Error> {
-        let mut known = self.shared.known();
-        for discovery in &part.discoveries {
-            let fullest = known.fullest.entry(discovery.id()).or_insert_with(|| discovery.clone());
-            if fullest.explanation.len() < discovery.explanation.len() {
-                fullest.clone_from(discovery);
-            }
+        if let Some(alone) = &self.shared.alone {
+            alone.lock().unwrap_or_else(PoisonError::into_inner).1.add(part);
+            return Ok(true);
         }
-        drop(known);
-        if let Some(open) = &mut self.open {
-            open.part.add(part);
-        }
+        self.put_in(part);
         Ok(!self.shared.is_over.load(Ordering::Relaxed))
     }
 
     fn finish(&mut self, spent: Duration, whole: bool) -> Result<(), Error> {
+        if let Some(alone) = &self.shared.alone {
+            alone.lock().unwrap_or_else(PoisonError::into_inner).2 = whole;
+            return Ok(());
+        }
         if !whole {
             let calm = self.open.as_mut().and_then(|open| open.note.as_mut());
             if let Some(note) = calm {
@@ -534,8 +627,7 @@ impl Source for Taker {
             self.give_back();
             return Ok(());
         }
-        let Some(mut open) = self.open.take() else { return Ok(()) };
-        self.add(open.note.as_mut().map_or_else(Strays::default, Note::survive));
+        let Some(open) = self.open.take() else { return Ok(()) };
         self.beside(|shared| async move { shared.hand_in(open, spent).await });
         Ok(())
     }

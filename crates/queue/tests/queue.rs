@@ -142,7 +142,7 @@ fn a_poor_network_changes_nothing() {
 }
 
 #[test]
-fn what_kills_three_workers_is_found_and_the_rest_is_done() {
+fn what_kills_a_worker_and_two_processes_alone_is_found_and_the_rest_is_done() {
     let Some(server) = Server::start(HERE) else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let address = server.address("deadly");
@@ -164,8 +164,33 @@ fn what_kills_three_workers_is_found_and_the_rest_is_done() {
     let deadly: Vec<_> = found.iter().filter(|(id, _)| id.starts_with("worker-death")).collect();
     assert_eq!(deadly.len(), 1, "{found:?}");
     assert_eq!(found.len(), 4, "{found:?}");
-    // One that nobody watched, and three at the index.
-    assert_eq!(deaths, 4);
+    // One that nobody watched, and one at the index; after that it is tried alone.
+    assert_eq!(deaths, 2);
+}
+
+#[test]
+fn workers_that_are_killed_at_one_program_make_no_finding() {
+    let Some(server) = Server::start(HERE) else { return };
+    let (one, other) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    alone(one.path(), "200");
+    let address = server.address("disturbed");
+    let path = other.path().display().to_string();
+    let mut campaign = start(&["submit", &address, &path, "200", "500"]);
+    let disturbed = || Worker(start(&["work-disturbed", &address, "123"]));
+    let mut worker = disturbed();
+    let mut deaths = 0;
+    while campaign.try_wait().expect("ours").is_none() {
+        if worker.0.try_wait().expect("ours").is_some() {
+            deaths += 1;
+            assert!(deaths < 10, "workers die and die");
+            worker = disturbed();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    wait(&mut campaign, Duration::from_secs(1));
+    assert!(deaths >= 2, "nobody was killed");
+    assert_eq!(results(other.path()), results(one.path()));
 }
 
 #[test]

@@ -172,15 +172,21 @@ impl Campaign<'_> {
             is_news: &mut |discovery| is_news(&mut places, discovery),
             tell: queue.tell,
         };
-        submission.take_up(&mut ledger, id)?;
         let tests = by_package(&self.prepared.subjects);
-        let (mut missing, mut earlier) = (Vec::new(), 0);
-        for (lane, tests) in lanes.iter().zip(tests.values()) {
-            let executed = ledger.store().executed(id, &lane.target, &lane.version)?;
-            earlier += executed.len();
-            missing.push((executed.missing(0..tests.len() as u64), 1));
-        }
-        submission.run(&mut ledger, id, Allotment::new(missing, Shard::default()))?;
+        // How many tests are done, and the others.
+        let progress = |store: &Store| -> Result<(u64, Allotment), Error> {
+            let (mut missing, mut done) = (Vec::new(), 0);
+            for (lane, tests) in lanes.iter().zip(tests.values()) {
+                let executed = store.executed(id, &lane.target, &lane.version)?;
+                done += executed.len();
+                missing.push((executed.missing(0..tests.len() as u64), 1));
+            }
+            Ok((done, Allotment::new(missing, Shard::default())))
+        };
+        let (_, allotment) = progress(ledger.store())?;
+        submission.take_up(&mut ledger, id, allotment)?;
+        let (earlier, allotment) = progress(ledger.store())?;
+        submission.run(&mut ledger, id, allotment)?;
         for (lane, tests) in lanes.iter().zip(tests.values()) {
             let executed = store.executed(id, &lane.target, &lane.version)?;
             let undone = (0..).zip(tests).filter(|(index, _)| !executed.contains(*index));

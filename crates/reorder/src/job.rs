@@ -78,9 +78,10 @@ pub fn job(
         directory: go.directory().to_owned(),
         tests: packages.values().map(tests).collect(),
     };
+    let counts = packages.values().map(|tests| tests.len() as u64).collect();
     let version = go.version().to_owned();
     let lanes = packages.into_keys().map(|target| LaneName { target, version: version.clone() });
-    let job = Job::new(link.fresh_name(), KIND, lease, lanes.collect(), &settings)?;
+    let job = Job::new(link.fresh_name(), KIND, lease, lanes.collect(), counts, &settings)?;
     module.keep(link, &job)?;
     Ok(job)
 }

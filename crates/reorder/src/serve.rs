@@ -84,7 +84,7 @@ impl Seat<'_> {
         while let Some(piece) = source.take(&|| self.is_stopped())? {
             let begun = Instant::now();
             if piece.is_watched {
-                source.begin(piece.indices.start)?;
+                source.begin(piece.indices.clone())?;
             }
             let part = match self.parts(number, &piece, source) {
                 Ok(Some(part)) => part,
@@ -116,7 +116,7 @@ impl Seat<'_> {
         source: &mut dyn Source,
     ) -> Result<Option<Part>, Error> {
         let mut whole = Part::default();
-        for index in piece.indices.clone() {
+        for index in piece.indices.clone().filter(|index| !piece.done.contains(*index)) {
             let tests = self.served.tests.get(piece.lane);
             let place = usize::try_from(index).ok();
             let subject = tests.zip(place).and_then(|(tests, place)| tests.get(place));

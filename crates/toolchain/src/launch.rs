@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::error::Error;
+use crate::limits::Limits;
 use crate::{parent, supervisor};
 
 /// First argument of a supervisor.
@@ -59,6 +60,7 @@ pub fn entry(arguments: impl IntoIterator<Item = OsString>) -> Entry {
 pub struct Launcher {
     program: PathBuf,
     directory: Option<PathBuf>,
+    limits: Limits,
 }
 
 impl Launcher {
@@ -67,15 +69,15 @@ impl Launcher {
     pub fn this_program() -> Result<Self, Error> {
         let own = Path::new("/proc/self/exe");
         if own.exists() {
-            return Ok(Launcher { program: own.to_owned(), directory: None });
+            return Ok(Launcher::of(own));
         }
         let program = std::env::current_exe().map_err(|source| Error::NoOwnPath { source })?;
-        Ok(Launcher { program, directory: None })
+        Ok(Launcher::of(program))
     }
 
     /// Another binary whose `main` calls [`entry`] first. For tests, whose own `main` does not.
     pub fn of(program: impl Into<PathBuf>) -> Self {
-        Launcher { program: program.into(), directory: None }
+        Launcher { program: program.into(), directory: None, limits: Limits::default() }
     }
 
     /// Programs start in this folder unless they are given another one. Tools such as rustup and go
@@ -84,6 +86,16 @@ impl Launcher {
     pub fn in_directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
         self
+    }
+
+    /// Foreign programs have these limits, unless they are given others.
+    pub fn limited(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     pub(crate) fn directory(&self) -> Option<&Path> {

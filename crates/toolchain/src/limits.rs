@@ -19,6 +19,26 @@ pub struct Limits {
     pub address_space: Option<u64>,
     /// Bytes of the largest file it may write. The process gets SIGXFSZ.
     pub file_size: Option<u64>,
+    /// Files and sockets that it may have open at once.
+    #[serde(default)]
+    pub open_files: Option<u64>,
+    /// Processes and threads of the user, all programs of the user together. The system does not hold
+    /// the superuser to it.
+    #[serde(default)]
+    pub processes: Option<u64>,
+}
+
+impl Limits {
+    /// These, and where they say nothing the others.
+    pub(crate) fn or(&self, others: &Limits) -> Limits {
+        Limits {
+            cpu: self.cpu.or(others.cpu),
+            address_space: self.address_space.or(others.address_space),
+            file_size: self.file_size.or(others.file_size),
+            open_files: self.open_files.or(others.open_files),
+            processes: self.processes.or(others.processes),
+        }
+    }
 }
 
 /// Limits the calling process, for good: the limits cannot be raised again. Core files are turned
@@ -38,6 +58,12 @@ pub fn limit_self(limits: &Limits) -> Result<(), Error> {
     }
     if let Some(bytes) = limits.file_size {
         lower("bytes of a file", Resource::Fsize, bytes, bytes)?;
+    }
+    if let Some(files) = limits.open_files {
+        lower("open files", Resource::Nofile, files, files)?;
+    }
+    if let Some(processes) = limits.processes {
+        lower("processes", Resource::Nproc, processes, processes)?;
     }
     Ok(())
 }

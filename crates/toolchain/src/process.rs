@@ -125,7 +125,7 @@ impl Process {
         input: bool,
         token: &str,
     ) -> Result<Self, Error> {
-        let limits = serde_json::to_string(limits)
+        let limits = serde_json::to_string(&limits.or(launcher.limits()))
             .map_err(|error| Error::Refused { what: "the limits", source: error.into() })?;
         let input = if input { INPUT } else { NO_INPUT };
         let mut arguments: Vec<OsString> =

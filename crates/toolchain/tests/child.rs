@@ -126,6 +126,26 @@ fn a_gigabyte_of_output_is_counted_and_not_kept() {
 }
 
 #[test]
+fn limits_of_the_launcher_hold_where_a_program_has_none() {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let all = Limits { open_files: Some(60), processes: Some(5000), ..Limits::default() };
+    let launcher = launcher().limited(all);
+    let limits = |spec: &Spec| {
+        let finished = run(&launcher, spec).expect("it runs");
+        let text = finished.stdout.text();
+        let numbers =
+            text.lines().map(|line| line.split_whitespace().rev().nth(1).expect("a limit"));
+        numbers.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let script = "grep -E '^Max (processes|open files)' /proc/self/limits";
+    assert_eq!(limits(&shell(script)), ["5000", "60"]);
+    let own = Limits { open_files: Some(50), ..Limits::default() };
+    assert_eq!(limits(&shell(script).limits(own)), ["5000", "50"]);
+}
+
+#[test]
 fn limits_hold() {
     let cpu = Limits { cpu: Some(Duration::from_secs(1)), ..Limits::default() };
     let finished = finish(&shell("while true; do :; done").limits(cpu).wall(LONG));

@@ -141,7 +141,8 @@ impl Campaign<'_> {
             is_news: &mut |_| true,
             tell: queue.tell,
         };
-        submission.take_up(&mut ledger, id)?;
+        let allotment = self.allotment(ledger.store(), id)?;
+        submission.take_up(&mut ledger, id, allotment)?;
         let allotment = self.allotment(ledger.store(), id)?;
         Ok(submission.run(&mut ledger, id, allotment)?)
     }
@@ -192,7 +193,7 @@ impl Campaign<'_> {
         while let Some(piece) = source.take(&stop)? {
             let begun = Instant::now();
             if piece.is_watched {
-                source.begin(piece.indices.start)?;
+                source.begin(piece.indices.clone())?;
             }
             let judged = match piece.deadly.is_empty() {
                 true => self.batch(table, piece.indices.clone()),
@@ -228,8 +229,9 @@ impl Campaign<'_> {
             .fingerprint(format!("batch {}", Counters::spelled(start)))
             .title(title);
         discovery.generator_version = GENERATOR_VERSION;
-        discovery.explanation = "Three workers were lost at this batch, so it is not given to a \
-            fourth. They were killed for their use of memory, or this is a fault of Strait.\n"
+        discovery.explanation = "A worker was lost at this batch. Two processes that ran it alone \
+            died as well, so it is not run again. They were killed for their use of memory, or this is \
+            a fault of Strait.\n"
             .to_owned();
         let mut part = Part { discoveries: vec![discovery], ..Part::default() };
         part.indices.insert(piece.indices.clone());

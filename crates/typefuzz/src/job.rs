@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use strait_queue::{Job, LaneName, Link};
+use strait_queue::{Job, LaneName, Link, MAX_INDEX};
 use strait_toolchain::Launcher;
 
 use crate::error::Error;
@@ -47,6 +47,7 @@ pub fn job(
     recipe: &Recipe,
     oracles: &[Box<dyn Oracle>],
     lane: LaneName,
+    count: Option<u64>,
 ) -> Result<Job, Error> {
     let settings = Settings {
         seed: recipe.seed,
@@ -58,7 +59,8 @@ pub fn job(
         },
         oracles: versions(oracles),
     };
-    Ok(Job::new(link.fresh_name(), KIND, lease, vec![lane], &settings)?)
+    let counts = vec![count.unwrap_or(MAX_INDEX).min(MAX_INDEX)];
+    Ok(Job::new(link.fresh_name(), KIND, lease, vec![lane], counts, &settings)?)
 }
 
 /// What a campaign from a queue needs, found here; `None` if it is no business of ours.

@@ -18,7 +18,7 @@ use crate::commands::fuzz_summary::Summary;
 use crate::duration;
 use crate::interrupt;
 use crate::progress::{Progress, Telling};
-use crate::queue::{self, QueueArgs};
+use crate::queue::{Events, QueueArgs};
 use crate::ui::{Paint, Status, Ui, grouped};
 
 /// The time of a campaign that says nothing about its end.
@@ -97,10 +97,19 @@ impl FuzzArgs {
         }
         let counters = Arc::new(Counters::default());
         let started = Instant::now();
-        let link = link.as_ref();
+        let mut events = Events::of("fuzz");
+        let queue = link.as_ref().map(|link| (link, &mut events));
         let ended =
-            self.campaign(ui, &stop, &launcher, &fuzzed, &begun, &counters, &mut store, link);
+            self.campaign(ui, &stop, &launcher, &fuzzed, &begun, &counters, &mut store, queue);
         let seconds = started.elapsed().as_secs_f64();
+        if link.is_some() && !stop.load(Ordering::SeqCst) {
+            let done = fuzzed
+                .iter()
+                .map(|lane| Ok(store.executed(begun.id, &lane.target, &lane.version)?.len()));
+            let done = done.sum::<anyhow::Result<u64>>()?;
+            let all = begun.count.map(|count| begun.shard.size(count) * fuzzed.len() as u64);
+            events.compare(done, all);
+        }
         let harvest = self.harvest(&store, &begun, &fuzzed)?;
         let summary = Summary {
             folder: &self.out,
@@ -111,6 +120,7 @@ impl FuzzArgs {
             harvest,
             counters: &counters,
             seconds,
+            events: &events,
         };
         store.close()?;
         let page = ended.is_ok().then(|| write_report(ui, &self.out)).transpose()?;
@@ -128,6 +138,11 @@ impl FuzzArgs {
         }
         match (summary.harvest.found.is_empty(), lanes.missing.first()) {
             (false, _) => Ok(Status::Found),
+            (true, None) if events.is_short() => bail!(
+                "the campaign is not complete; `strait fuzz --resume --queue {}` with the same --out \
+                 goes on",
+                self.queue.queue.as_deref().unwrap_or("ADDRESS")
+            ),
             (true, None) => Ok(Status::Clean),
             (true, Some((target, _))) => bail!("{target} could not be fuzzed, see above"),
         }
@@ -168,7 +183,7 @@ impl FuzzArgs {
         begun: &Begun,
         counters: &Arc<Counters>,
         store: &mut Store,
-        link: Option<&Link>,
+        queue: Option<(&Link, &mut Events)>,
     ) -> anyhow::Result<()> {
         let bounds = Bounds {
             seed: begun.seed,
@@ -195,9 +210,15 @@ impl FuzzArgs {
             progress.say(format!("{heading} {}\n     {place}", discovery.title));
         };
         let campaign = Campaign { launcher, lanes, bounds, stop, counters };
-        let Some(link) = link else { return Ok(campaign.run(store, begun.id, &mut found)?) };
-        let job = job(link, self.queue.lease(), begun.seed, lanes)?;
-        let tell = &mut |told| progress.say(queue::tell(link, told));
+        let Some((link, events)) = queue else {
+            return Ok(campaign.run(store, begun.id, &mut found)?);
+        };
+        let job = job(link, self.queue.lease(), begun.seed, lanes, begun.count)?;
+        let tell = &mut |told| {
+            if let Some(text) = events.hear(link, told) {
+                progress.say(text);
+            }
+        };
         let item = self.item;
         let keep = &|| Ok(());
         let outsourced = Outsourced { link, job: &job, folder: &self.out, item, keep, tell };

@@ -8,6 +8,7 @@ use strait_fuzz::{Counters, Lane};
 
 use crate::commands::fuzz::{how_often, tell_earlier};
 use crate::progress::duration;
+use crate::queue::Events;
 use crate::ui::{Paint, Ui, grouped};
 
 /// How many findings are shown one by one.
@@ -23,6 +24,7 @@ pub struct Summary<'a> {
     pub harvest: Harvest,
     pub counters: &'a Counters,
     pub seconds: f64,
+    pub events: &'a Events,
 }
 
 impl Summary<'_> {
@@ -50,7 +52,7 @@ impl Summary<'_> {
                 "runs": total.runs,
             })
         });
-        json!({
+        let mut document = json!({
             "seed": self.seed,
             "programs": self.programs(),
             "runs": self.runs(),
@@ -64,7 +66,9 @@ impl Summary<'_> {
             "unbuilt": self.unbuilt.iter().map(|(name, why)| json!({ "version": name, "why": why })).collect::<Vec<Value>>(),
             "findings": findings.collect::<Vec<Value>>(),
             "earlier": self.harvest.earlier,
-        })
+        });
+        self.events.add_to(&mut document);
+        document
     }
 
     /// What part of the time the targets had was spent on making and on judging programs.
@@ -98,7 +102,7 @@ impl Summary<'_> {
         self.table(ui)?;
         ui.line("")?;
         match self.harvest.found.len() {
-            0 => ui.line(ui.paint(Paint::Green, "Nothing was found in this sample."))?,
+            0 => ui.line(self.events.nothing_found(ui, "program"))?,
             1 => ui.line(ui.paint(Paint::Red, "1 fault was found:"))?,
             many => ui.line(ui.paint(Paint::Red, format!("{many} faults were found:")))?,
         }
@@ -109,6 +113,7 @@ impl Summary<'_> {
             ui.line(format!("  and {} more, in the report", self.harvest.found.len() - SHOWN))?;
         }
         tell_earlier(ui, &self.harvest);
+        self.events.show(ui);
         self.remarks(ui);
         if let Some(page) = page {
             ui.line(format!("Report: {}", page.display()))?;

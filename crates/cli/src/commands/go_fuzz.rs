@@ -22,7 +22,7 @@ use crate::commands::go_summary::{Summary, show_facts};
 use crate::duration;
 use crate::interrupt;
 use crate::progress::{Progress, Telling};
-use crate::queue::{self, QueueArgs};
+use crate::queue::{Events, QueueArgs};
 use crate::ui::{Paint, Status, Ui, grouped};
 
 /// The time of a campaign that says nothing about its end.
@@ -129,7 +129,22 @@ impl GoFuzzArgs {
         let id = store.campaign(seed, GENERATOR, &settings)?;
         let counters = Arc::new(Counters::default());
         let started = Instant::now();
-        let ended = self.campaign(ui, &stop, &prepared, bounds, &counters, &mut store, id, sent)?;
+        let mut events = Events::of("go");
+        let ended = self.campaign(
+            ui,
+            &stop,
+            &prepared,
+            bounds,
+            &counters,
+            &mut store,
+            id,
+            sent,
+            &mut events,
+        )?;
+        if self.queue.queue.is_some() && !stop.load(Ordering::SeqCst) {
+            let all = prepared.subjects.len() as u64;
+            events.compare(all.saturating_sub(ended.undone.len() as u64), Some(all));
+        }
         let package = |finding: &strait_findings::Finding| {
             prepared.subjects.iter().any(|one| one.bench.package.path == finding.target)
         };
@@ -145,6 +160,7 @@ impl GoFuzzArgs {
             problems: &prepared.problems,
             seconds: started.elapsed().as_secs_f64(),
             go: prepared.go.version(),
+            events: &events,
         };
         store.close()?;
         write_report(ui, &self.out)?;
@@ -159,7 +175,13 @@ impl GoFuzzArgs {
         } else {
             summary.show(ui)?;
         }
-        Ok(if summary.harvest.found.is_empty() { Status::Clean } else { Status::Found })
+        match summary.harvest.found.is_empty() {
+            false => Ok(Status::Found),
+            true if events.is_short() => {
+                anyhow::bail!("the campaign is not complete; the same command goes on")
+            }
+            true => Ok(Status::Clean),
+        }
     }
 
     fn prepare(&self, ui: &Ui, stop: &Arc<AtomicBool>) -> anyhow::Result<Prepared> {
@@ -242,6 +264,7 @@ impl GoFuzzArgs {
         store: &mut Store,
         id: CampaignId,
         sent: Option<Sent>,
+        events: &mut Events,
     ) -> anyhow::Result<Ended> {
         let time = bounds.time;
         let telling = Told { counters: Arc::clone(counters), time, started: Instant::now() };
@@ -261,7 +284,11 @@ impl GoFuzzArgs {
         };
         let job = job(&link, self.queue.lease(), prepared, &campaign.bounds, &module)?;
         let keep = &|| module.keep(&link, &job);
-        let tell = &mut |told| progress.say(queue::tell(&link, told));
+        let tell = &mut |told| {
+            if let Some(text) = events.hear(&link, told) {
+                progress.say(text);
+            }
+        };
         let (folder, item) = (&self.out, None);
         let outsourced = Outsourced { link: &link, job: &job, folder, item, keep, tell };
         Ok(campaign.submit(outsourced, store, id, &mut found)?)

@@ -9,6 +9,7 @@ use strait_reorder::{Counters, Ended, Problem};
 use crate::commands::fuzz::tell_earlier;
 use crate::commands::go_fuzz::place;
 use crate::progress::duration;
+use crate::queue::Events;
 use crate::ui::{Paint, Ui, grouped};
 
 /// How many findings are shown one by one.
@@ -24,6 +25,7 @@ pub struct Summary<'a> {
     pub problems: &'a [Problem],
     pub seconds: f64,
     pub go: &'a str,
+    pub events: &'a Events,
 }
 
 impl Summary<'_> {
@@ -55,7 +57,7 @@ impl Summary<'_> {
             .problems
             .iter()
             .map(|problem| json!({ "package": problem.package, "said": problem.said }));
-        json!({
+        let mut document = json!({
             "seed": self.seed,
             "go": self.go,
             "tests": self.ended.tests,
@@ -72,7 +74,9 @@ impl Summary<'_> {
             "real_time": self.ended.real_time,
             "left_out": problems.collect::<Vec<Value>>(),
             "undone": self.ended.undone,
-        })
+        });
+        self.events.add_to(&mut document);
+        document
     }
 
     /// For people.
@@ -89,8 +93,9 @@ impl Summary<'_> {
             self.seed
         ))?;
         self.remarks(ui);
+        self.events.show(ui);
         match self.harvest.found.len() {
-            0 => ui.line(ui.paint(Paint::Green, "Nothing was found in this sample."))?,
+            0 => ui.line(self.events.nothing_found(ui, "test"))?,
             1 => ui.line(ui.paint(Paint::Red, "1 bug was found:"))?,
             many => ui.line(ui.paint(Paint::Red, format!("{many} bugs were found:")))?,
         }

@@ -34,3 +34,4 @@ mod verify_sarif;
 mod verify_table;
 mod verify_text;
 pub mod worker;
+pub mod worker_trial;

@@ -21,7 +21,7 @@ use crate::commands::types_system::SystemRun;
 use crate::duration;
 use crate::interrupt;
 use crate::progress::{Progress, Telling};
-use crate::queue::{self, QueueArgs};
+use crate::queue::{Events, QueueArgs};
 use crate::ui::{Paint, Status, Ui, grouped};
 
 /// The time of a campaign that says nothing about its end.
@@ -217,11 +217,16 @@ impl TypesArgs {
             let place = recorded.directory.display();
             progress.say(format!("{heading} {}\n     {place}", found.title));
         };
+        let mut events = Events::of("types");
         let ended = match &link {
             None => campaign.run(&mut store, id, &mut found),
             Some(link) => {
-                let job = job(link, self.queue.lease(), &recipe, &oracles, campaign.lane())?;
-                let tell = &mut |told| progress.say(queue::tell(link, told));
+                let job = job(link, self.queue.lease(), &recipe, &oracles, campaign.lane(), count)?;
+                let tell = &mut |told| {
+                    if let Some(text) = events.hear(link, told) {
+                        progress.say(text);
+                    }
+                };
                 let (item, keep) = (None, &|| Ok(()));
                 let outsourced =
                     Outsourced { link, job: &job, folder: &self.out, item, keep, tell };
@@ -229,6 +234,11 @@ impl TypesArgs {
             }
         };
         drop(progress);
+        if link.is_some() && !stop.load(Ordering::SeqCst) {
+            let lane = campaign.lane();
+            let done = store.executed(id, &lane.target, &lane.version)?.len();
+            events.compare(done, count.map(|count| shard.size(count)));
+        }
         let known = Known::built_in()?;
         let asked: Vec<&str> = oracles.iter().map(|oracle| oracle.name()).collect();
         let could_find = |finding: &Finding| {
@@ -248,6 +258,7 @@ impl TypesArgs {
             before,
             seconds: started.elapsed().as_secs_f64(),
             known: &known,
+            events: &events,
         };
         store.close()?;
         let page = ended.is_ok().then(|| write_report(ui, &self.out)).transpose()?;
@@ -264,7 +275,15 @@ impl TypesArgs {
                 "stopped before the end; `strait types --resume --out {folder}{named}` goes on"
             ));
         }
-        Ok(if summary.harvest.found.is_empty() { Status::Clean } else { Status::Found })
+        match summary.harvest.found.is_empty() {
+            false => Ok(Status::Found),
+            true if events.is_short() => anyhow::bail!(
+                "the campaign is not complete; `strait types --resume --queue {}` with the same \
+                 --out goes on",
+                self.queue.queue.as_deref().unwrap_or("ADDRESS")
+            ),
+            true => Ok(Status::Clean),
+        }
     }
 
     fn find(

@@ -12,6 +12,7 @@ use strait_typefuzz::{Counters, Known, Mode, Oracle};
 use crate::commands::fuzz::{how_often, tell_earlier};
 use crate::commands::types::named;
 use crate::progress::duration;
+use crate::queue::Events;
 use crate::ui::{Paint, Ui, grouped};
 
 /// Findings that are listed.
@@ -29,6 +30,7 @@ pub struct Summary<'a> {
     pub before: u64,
     pub seconds: f64,
     pub known: &'a Known,
+    pub events: &'a Events,
 }
 
 impl Summary<'_> {
@@ -55,7 +57,7 @@ impl Summary<'_> {
                 })
             })
             .collect();
-        json!({
+        let mut document = json!({
             "programs": count(&self.counters.programs),
             "programs_before": self.before,
             "accepted": count(&self.counters.accepted),
@@ -68,7 +70,9 @@ impl Summary<'_> {
             "known": *self.counters.known.lock().unwrap_or_else(PoisonError::into_inner),
             "findings": findings,
             "earlier": self.harvest.earlier,
-        })
+        });
+        self.events.add_to(&mut document);
+        document
     }
 
     /// For people.
@@ -112,7 +116,7 @@ impl Summary<'_> {
         }
         let found = &self.harvest.found;
         match found.len() {
-            0 => ui.line(ui.paint(Paint::Green, "Nothing was found in this sample."))?,
+            0 => ui.line(self.events.nothing_found(ui, "program"))?,
             1 => ui.line(ui.paint(Paint::Red, "1 fault was found:"))?,
             many => ui.line(ui.paint(Paint::Red, format!("{many} faults were found:")))?,
         }
@@ -130,6 +134,7 @@ impl Summary<'_> {
             ui.line(format!("  and {} more, in the report", found.len() - SHOWN))?;
         }
         tell_earlier(ui, &self.harvest);
+        self.events.show(ui);
         if let Some(page) = page {
             ui.line(format!("Report: {}", page.display()))?;
         }

@@ -1,18 +1,20 @@
 //! `strait worker`: does the work of campaigns that others have begun at a queue.
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use anyhow::Context;
+use clap::{Args, ValueEnum};
 use serde_json::json;
 use strait_fuzz::{Bounds, Campaign, Counters, Lanes, lanes_of};
-use strait_queue::{Bench, Credentials, Job, Link, Memory, Shard};
-use strait_toolchain::{Cache, Launcher};
+use strait_queue::{Bench, Credentials, Item, Job, Link, Memory, Shard, Trial, hand_over};
+use strait_toolchain::{Cache, Launcher, Limits};
 
 use crate::commands::fuzz::cores;
+use crate::commands::worker_trial::{self, OwnProcess};
 use crate::duration;
 use crate::interrupt;
 use crate::progress::{Progress, Telling};
@@ -27,6 +29,16 @@ const LOOK: Duration = Duration::from_millis(500);
 const AGAIN: Duration = Duration::from_secs(30);
 /// It is not doubled more often.
 const DOUBLED: u32 = 5;
+
+/// What programs may use that a worker starts for a campaign, where there is no stricter limit: compilers,
+/// builds of crates, Go modules and their tests.
+const LIMITS: Limits = Limits {
+    cpu: None,
+    address_space: None,
+    file_size: Some(4 << 30),
+    open_files: Some(4096),
+    processes: Some(8192),
+};
 
 /// Do the work of campaigns that others have begun
 #[derive(Args)]
@@ -52,9 +64,46 @@ pub struct WorkerArgs {
     /// Leave when there was nothing to do for so long [default: never]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     idle: Option<Duration>,
+    /// Which kinds of campaigns to work for: fuzz runs programs of Strait on published channel
+    /// libraries, types runs compilers that a campaign names, go compiles and runs the code of the
+    /// campaign. Name types and go only if everyone who may write to the queue may run programs here
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', default_value = "fuzz")]
+    accept: Vec<Accepted>,
     /// The flix.jar to use for the target flix
     #[arg(long, value_name = "FILE")]
     flix_jar: Option<PathBuf>,
+    /// Do this work alone: JOB:LANE:START:END
+    #[arg(long, hide = true, requires = "result")]
+    trial: Option<String>,
+    /// Where to write what came out of it
+    #[arg(long, hide = true, value_name = "FILE")]
+    result: Option<PathBuf>,
+}
+
+/// A kind of campaign that a worker may take part in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Accepted {
+    /// `strait fuzz`.
+    Fuzz,
+    /// `strait types`.
+    Types,
+    /// `strait go fuzz`.
+    Go,
+}
+
+impl Accepted {
+    /// The word in a campaign that means this kind.
+    fn name(self) -> &'static str {
+        match self {
+            Accepted::Fuzz => "fuzz",
+            Accepted::Types => "types",
+            Accepted::Go => "go",
+        }
+    }
+
+    fn of(job: &Job) -> Option<Accepted> {
+        Accepted::value_variants().iter().copied().find(|kind| kind.name() == job.kind)
+    }
 }
 
 impl WorkerArgs {
@@ -70,14 +119,28 @@ impl WorkerArgs {
             opened => opened?,
         };
         let name = name();
-        ui.note(format!("working for {address} as {name}"));
-        let launcher = Launcher::this_program()?;
+        let accept: Vec<&str> = self.accept.iter().map(|kind| kind.name()).collect();
+        let accept = accept.join(",");
+        if self.trial.is_none() {
+            ui.note(format!("working for {address} as {name}; accepts {accept}"));
+        }
+        let launcher = Launcher::this_program()?.limited(LIMITS);
         let mut lanes =
             Lanes::new(&launcher, Arc::clone(&stop)).with_flix_jar(self.flix_jar.clone());
         let counted = Arc::new(Counted::default());
         let told = Told { counted: Arc::clone(&counted), link: link.clone() };
         let progress = Progress::of(ui, Box::new(told), &stop);
+        let trial: Arc<dyn Trial> = Arc::new(OwnProcess {
+            launcher: launcher.clone(),
+            queue: self.queue.clone(),
+            creds: self.creds.clone(),
+            flix_jar: self.flix_jar.clone(),
+            accept,
+            stop: Arc::clone(&stop),
+        });
         let mut shift = Shift {
+            accept: &self.accept,
+            trial: &trial,
             link: &link,
             name: &name,
             jobs: self.jobs.map_or_else(cores, usize::from),
@@ -91,6 +154,10 @@ impl WorkerArgs {
             fuzzed: HashMap::new(),
             reordered: HashMap::new(),
         };
+        if let (Some(work), Some(result)) = (&self.trial, &self.result) {
+            let (job, work) = worker_trial::parse(work)?;
+            return shift.alone(&job, work, result, &mut lanes);
+        }
         let mut idle = Instant::now();
         while !stop.load(Ordering::SeqCst) && self.idle.is_none_or(|most| idle.elapsed() < most) {
             if shift.round(&mut lanes) {
@@ -117,6 +184,8 @@ impl WorkerArgs {
 
 /// What a worker has at hand.
 struct Shift<'a> {
+    accept: &'a [Accepted],
+    trial: &'a Arc<dyn Trial>,
     link: &'a Link,
     name: &'a str,
     jobs: usize,
@@ -182,7 +251,13 @@ impl Shift<'_> {
 
     /// Works for a campaign, as long as it has work and others have none. `false` if it has none.
     fn turn(&mut self, job: &Job, kept: &mut Kept, lanes: &mut Lanes<'_>) -> bool {
-        let bench = Bench::open(self.link, job, self.name, &kept.memory, self.stop);
+        if let Err(why) = self.check(job) {
+            if self.foreign.insert(job.id.clone()) {
+                (self.say)(format!("campaign {} is left to others: {why:#}", job.id));
+            }
+            return false;
+        }
+        let bench = Bench::open(self.link, job, self.name, &kept.memory, self.stop, self.trial);
         let Some(bench) = bench else { return false };
         let served = self.serve(job, &bench, kept, lanes);
         let is_used = bench.is_used();
@@ -215,12 +290,44 @@ impl Shift<'_> {
         kept: &mut Kept,
         lanes: &mut Lanes<'_>,
     ) -> anyhow::Result<()> {
-        match job.kind.as_str() {
-            "fuzz" => self.fuzz(job, bench, kept, lanes),
-            "types" => self.types(job, bench, kept),
-            "go" => self.go(job, bench),
-            other => anyhow::bail!("this version knows no campaigns of the kind `{other}`"),
+        match self.check(job)? {
+            Accepted::Fuzz => self.fuzz(job, bench, kept, lanes),
+            Accepted::Types => self.types(job, bench, kept),
+            Accepted::Go => self.go(job, bench),
         }
+    }
+
+    /// May we take part in it?
+    fn check(&self, job: &Job) -> anyhow::Result<Accepted> {
+        let kind = Accepted::of(job);
+        let kind = kind.with_context(|| {
+            format!("this version of Strait knows no campaigns of the kind `{}`", job.kind)
+        })?;
+        if !self.accept.contains(&kind) {
+            anyhow::bail!(
+                "it is of the kind `{0}`, which this worker does not accept; start it with --accept \
+                 {0} if everyone who may write to the queue may run programs here",
+                kind.name()
+            );
+        }
+        Ok(kind)
+    }
+
+    /// Does this work and nothing else; what came out goes into a file.
+    fn alone(
+        &mut self,
+        job: &str,
+        work: Item,
+        result: &Path,
+        lanes: &mut Lanes<'_>,
+    ) -> anyhow::Result<Status> {
+        let (jobs, _) = self.link.jobs()?;
+        let job = jobs.into_iter().find(|one| one.id == *job).context("the campaign is over")?;
+        let bench = Bench::alone(self.link, &job, work, self.stop);
+        let bench = bench.context("the campaign is over")?;
+        self.serve(&job, &bench, &mut Kept::default(), lanes)?;
+        hand_over(result, bench.came_out().context("it was stopped")?)?;
+        Ok(Status::Clean)
     }
 
     fn fuzz(

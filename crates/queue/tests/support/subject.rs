@@ -3,6 +3,8 @@
 //! `strait-queue-subject alone FOLDER COUNT`: the campaign in this process.
 //! `strait-queue-subject submit ADDRESS FOLDER COUNT LEASE_MS`: the same for workers of a queue.
 //! `strait-queue-subject work ADDRESS DEADLY`: such a worker; it aborts at the index DEADLY.
+//! `strait-queue-subject work-disturbed ADDRESS INDEX`: one that is killed by somebody whenever it is at INDEX.
+//! `strait-queue-subject alone-at ADDRESS DEADLY JOB START END FILE`: does this work alone, for such a worker.
 //! `strait-queue-subject greet ADDRESS`: opens the queue and leaves.
 
 #![allow(clippy::print_stderr, reason = "the tests read what is told")]
@@ -17,8 +19,8 @@ use std::time::Duration;
 use serde_json::json;
 use strait_findings::{CampaignId, Discovery, Kind, Store};
 use strait_queue::{
-    Address, Allotment, Bench, Credentials, Embedded, Error, Job, LaneName, Ledger, Link, Memory,
-    Part, Shard, Source, Submission,
+    Address, Allotment, Alone, Bench, Credentials, Embedded, Error, Item, Job, LaneName, Ledger,
+    Link, Memory, Part, Shard, Source, Submission, Trial, hand_over, handed_over,
 };
 
 const SEED: u64 = 3;
@@ -38,7 +40,12 @@ fn main() -> ExitCode {
         ["submit", address, folder, count, lease] => {
             submit(address, Path::new(folder), number(count), Duration::from_millis(number(lease)))
         }
-        ["work", address, deadly] => serve(address, number(deadly)),
+        ["work", address, deadly] => serve(address, number(deadly), number(deadly)),
+        ["work-disturbed", address, index] => serve(address, number(index), u64::MAX),
+        ["alone-at", address, deadly, job, start, end, file] => {
+            let item = Item { lane: 0, start: number(start), end: number(end) };
+            work_alone(address, number(deadly), job, item, Path::new(file))
+        }
         ["greet", address] => link(address, Duration::from_secs(5)).map(drop),
         _ => return ExitCode::from(2),
     };
@@ -86,7 +93,7 @@ fn submit(address: &str, folder: &Path, count: u64, lease: Duration) -> Result<(
     let mut store = Store::open(folder)?;
     let id = begin(&mut store)?;
     let lanes = lanes();
-    let job = Job::new(link.fresh_name(), "naps", lease, lanes.clone(), &json!({}))?;
+    let job = Job::new(link.fresh_name(), "naps", lease, lanes.clone(), vec![count], &json!({}))?;
     let mut found = |_: &_, _: &_| {};
     let mut ledger = Ledger::new(&mut store, id, &lanes, &mut found);
     let mut submission = Submission {
@@ -99,27 +106,71 @@ fn submit(address: &str, folder: &Path, count: u64, lease: Duration) -> Result<(
         is_news: &mut |_| true,
         tell: &mut |told| eprintln!("{told:?}"),
     };
-    submission.take_up(&mut ledger, id)?;
+    let allotment = missing(ledger.store(), id, count)?;
+    submission.take_up(&mut ledger, id, allotment)?;
     let allotment = missing(ledger.store(), id, count)?;
     submission.run(&mut ledger, id, allotment)?;
     Ok(store.close()?)
 }
 
-fn serve(address: &str, deadly: u64) -> Result<(), Error> {
+/// A worker that dies at one index, and whose processes die at another when they run it alone.
+fn serve(address: &str, deadly: u64, deadly_alone: u64) -> Result<(), Error> {
     let link = link(address, PATIENCE)?;
     let (stop, mut memories) = (Arc::default(), HashMap::<String, Memory>::new());
+    let trial: Arc<dyn Trial> =
+        Arc::new(OwnProcess { address: address.to_owned(), deadly: deadly_alone });
     loop {
         // The server may be away.
         let (jobs, _) = link.jobs().unwrap_or_default();
         for job in jobs {
             let memory = memories.entry(job.id.clone()).or_default();
-            let Some(bench) = Bench::open(&link, &job, "subject", memory, &stop) else { continue };
+            let Some(bench) = Bench::open(&link, &job, "subject", memory, &stop, &trial) else {
+                continue;
+            };
             let worked = work(&mut bench.taker(), deadly);
             bench.close();
             worked?;
         }
         std::thread::sleep(Duration::from_millis(100));
     }
+}
+
+/// Starts this program again for work that is to be done alone.
+struct OwnProcess {
+    address: String,
+    deadly: u64,
+}
+
+impl Trial for OwnProcess {
+    #[expect(clippy::disallowed_methods, reason = "tidy: starts a process because it may die")]
+    fn run(&self, job: &Job, work: &Item) -> Alone {
+        let Ok(program) = std::env::current_exe() else { return Alone::Unknown };
+        let file = std::env::temp_dir().join(format!("{}-{}", job.id, work.start));
+        let mut command = std::process::Command::new(program);
+        command.args(["alone-at", &self.address, &self.deadly.to_string(), &job.id]);
+        command.args([work.start, work.end].map(|index| index.to_string())).arg(&file);
+        let status = command.stdin(std::process::Stdio::null()).status();
+        let part = std::fs::read(&file).ok().and_then(|text| handed_over(&text, work).ok());
+        // It may not be there.
+        let _ = std::fs::remove_file(&file);
+        match (status, part) {
+            (Ok(status), Some(part)) if status.success() => Alone::Done(part),
+            (Ok(status), _) if status.code().is_none() => Alone::Died,
+            _ => Alone::Unknown,
+        }
+    }
+}
+
+fn work_alone(address: &str, deadly: u64, job: &str, item: Item, file: &Path) -> Result<(), Error> {
+    let link = link(address, PATIENCE)?;
+    let (jobs, _) = link.jobs()?;
+    let stop = Arc::default();
+    let bench = jobs.iter().find(|one| one.id == *job);
+    let Some(bench) = bench.and_then(|job| Bench::alone(&link, job, item, &stop)) else {
+        return Ok(());
+    };
+    work(&mut bench.taker(), deadly)?;
+    bench.came_out().map_or(Ok(()), |part| hand_over(file, part))
 }
 
 fn link(address: &str, patience: Duration) -> Result<Link, Error> {
@@ -139,9 +190,9 @@ fn work(source: &mut dyn Source, deadly: u64) -> Result<(), Error> {
         for index in piece.indices.clone() {
             if piece.deadly.contains(&index) {
                 part.discoveries.push(discovery(Kind::WORKER_DEATH, "deadly", index));
-            } else {
+            } else if piece.runs(index) {
                 if piece.is_watched {
-                    source.begin(index)?;
+                    source.begin(index..index + 1)?;
                 }
                 if index == deadly {
                     std::process::abort();
@@ -149,6 +200,9 @@ fn work(source: &mut dyn Source, deadly: u64) -> Result<(), Error> {
                 std::thread::sleep(NAP);
                 let fault = ["one", "two", "three"].get((index % 40) as usize);
                 part.discoveries.extend(fault.map(|fault| discovery(Kind::HANG, fault, index)));
+            }
+            if piece.done.contains(index) {
+                continue;
             }
             part.indices.insert(index..index + 1);
             part.programs += 1;

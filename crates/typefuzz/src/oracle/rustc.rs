@@ -128,6 +128,7 @@ impl Oracle for Rustc {
                 cpu: Some(wall),
                 address_space: Some(MEMORY),
                 file_size: Some(LARGEST_FILE),
+                ..Limits::default()
             })
             .wall(wall)
             .keep(KEEP)
