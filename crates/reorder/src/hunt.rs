@@ -13,11 +13,12 @@ use serde_json::Value;
 use strait_findings::{Discovery, Finding, Kind};
 use strait_golang::{Request, Run, State, TestBinary};
 
-use crate::campaign::{Ended, Sensitive};
+use crate::campaign::{Ended, InternalError, Sensitive};
 use crate::counters::Counters;
 use crate::discover::{Origin, deadly, discovery};
 use crate::error::Error;
 use crate::judge::{Certainty, Suspicion, judge, panic_kind};
+use crate::overlay_fault::overlay_fault;
 use crate::plan::Switches;
 use crate::prepare::Prepared;
 use crate::selects::Selects;
@@ -247,6 +248,9 @@ impl<'a> Hunt<'a> {
     ) -> Result<Vec<Suspicion>, Error> {
         self.read_selects(run)?;
         let shared = &mut *lock(&self.shared);
+        if let Some(what) = overlay_fault(run) {
+            note_internal_error(&mut shared.ended, subject, job, run, what);
+        }
         let mut suspicions = judge(run, &shared.selects);
         if job.clock == Clock::Virtual {
             // Time that stands still is no fault of the test.
@@ -426,6 +430,25 @@ impl<'a> Hunt<'a> {
         }
         Ok(())
     }
+}
+
+/// One internal error per test is enough.
+fn note_internal_error(ended: &mut Ended, subject: &Subject, job: &Job, run: &Run, what: String) {
+    const KEPT: usize = 4000;
+    let (test, package) = (&subject.test, &subject.bench.package.path);
+    let known = &mut ended.internal_errors;
+    if known.iter().any(|one| one.test == *test && one.package == *package) {
+        return;
+    }
+    let clock = if job.clock == Clock::Virtual { "virtual" } else { "real" };
+    known.push(InternalError {
+        test: test.clone(),
+        package: package.clone(),
+        what,
+        run: job.number,
+        plan: format!("{}, {clock} clock", job.plan.describe()),
+        output: run.finished.stderr.text().chars().take(KEPT).collect(),
+    });
 }
 
 /// What a thread does next.

@@ -8,6 +8,7 @@ use strait_toolchain::End;
 
 use crate::blocked::{Reference, components, is_blocked, unblockable};
 use crate::crash::{Crash, crashes};
+use crate::overlay_fault::overlay_fault;
 use crate::selects::Selects;
 use crate::story;
 
@@ -39,8 +40,11 @@ pub struct Suspicion {
     pub facts: Vec<String>,
 }
 
-/// Looks at a run.
+/// Looks at a run. A run in which the overlay failed shows nothing.
 pub fn judge(run: &Run, selects: &Selects) -> Vec<Suspicion> {
+    if overlay_fault(run).is_some() {
+        return Vec::new();
+    }
     let output = format!("{}\n{}", run.finished.stderr.text(), run.finished.stdout.text());
     // Tests may print anything; a panic that counts ends the process while tests run.
     let died = run.finished.end == End::Exited(2)

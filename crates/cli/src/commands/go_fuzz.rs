@@ -159,7 +159,14 @@ impl GoFuzzArgs {
         } else {
             summary.show(ui)?;
         }
-        Ok(if summary.harvest.found.is_empty() { Status::Clean } else { Status::Found })
+        match (summary.harvest.found.is_empty(), ended.internal_errors.len()) {
+            (false, _) => Ok(Status::Found),
+            (true, 0) => Ok(Status::Clean),
+            (true, _) => Err(anyhow::anyhow!(
+                "Strait's own hooks failed in some runs, see above; please report it with the \
+                 output of `strait go fuzz -v`"
+            )),
+        }
     }
 
     fn prepare(&self, ui: &Ui, stop: &Arc<AtomicBool>) -> anyhow::Result<Prepared> {
