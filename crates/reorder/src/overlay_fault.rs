@@ -142,7 +142,7 @@ mod tests {
                 reason: reason.to_owned(),
                 created: None,
                 kept_by_timers: false,
-                after_failure: false,
+                leaked_at_failure: false,
                 object: None,
                 channels: Vec::new(),
                 frames: frames.iter().map(site).collect(),

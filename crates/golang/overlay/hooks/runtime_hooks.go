@@ -16,7 +16,7 @@ type straitG struct {
 	kids   uint32
 	timers uint32 // selects in a row that took a timer
 	kind   uint32 // of the object it may be waiting for
-	late   uint32 // straitFile.failed when its last operation began
+	doomed uint32 // it was leaked when a test failed
 	object uintptr
 }
 
@@ -201,7 +201,6 @@ func straitSend(c *hchan, pc uintptr) {
 		straitSent(c, place)
 	}
 	straitYield(gp, place)
-	gp.strait.late = shared.failed
 }
 
 func straitRecv(c *hchan, pc uintptr) {
@@ -218,7 +217,6 @@ func straitRecv(c *hchan, pc uintptr) {
 		straitGot(c, place)
 	}
 	straitYield(gp, place)
-	gp.strait.late = shared.failed
 }
 
 // straitClose precedes close.
@@ -300,7 +298,6 @@ func straitSelect(cas0 *scase, order0 *uint16, pc0 *uintptr, nsends, nrecvs int,
 		}
 	}
 	if !done {
-		gp.strait.late = straitOn.failed
 		chosen, received = straitSelectgo(cas0, order0, pc0, nsends, nrecvs, block)
 	}
 	if !block {
@@ -467,7 +464,7 @@ func straitBefore(object unsafe.Pointer, kind uint32, pc uintptr) {
 			straitYield(gp, place)
 		}
 	}
-	gp.strait.object, gp.strait.kind, gp.strait.late = uintptr(object), kind, shared.failed
+	gp.strait.object, gp.strait.kind = uintptr(object), kind
 }
 
 //go:linkname straitAfter sync.straitAfter
@@ -518,16 +515,19 @@ func straitPause(pc uintptr) {
 	}
 }
 
-// What straitFile.failed holds: how a test failed first, and whether nobody else could move then.
+// What straitFile.failed holds: how a test failed first.
 const (
-	straitAsserted  = 1 << 0
-	straitPanicked  = 1 << 1
-	straitWasQuiet  = 1 << 2
-	straitTestPanic = "testing.tRunner"
+	straitAsserted = 1
+	straitPanicked = 2
 )
 
+// straitTestPanic is how the functions are called that fail a test because it has panicked.
+const straitTestPanic = "testing.tRunner"
+
 // StraitFailed is called when package testing marks a test as failed; pc is the caller of Fail. A panic
-// that ends a test fails it too, but then the panic came first.
+// that ends a test fails it too, but then the panic came first. Goroutines that are leaked at this moment
+// would be leaked whatever the test did next; whether others are blocked for ever after a failure
+// depends on what the failed test left out.
 func StraitFailed(pc uintptr) {
 	shared := straitOn
 	if shared == nil || atomic.Load(&shared.failed) != 0 {
@@ -548,13 +548,15 @@ func StraitFailed(pc uintptr) {
 	if !atomic.Cas(&shared.failed, 0, how) || !straitMay(self) {
 		return
 	}
-	quiet := false
-	stw := stopTheWorld(stwGoroutineProfile)
-	systemstack(func() {
-		quiet = straitQuiet(self)
-	})
-	startTheWorld(stw)
-	if quiet {
-		atomic.Store(&shared.failed, how|straitWasQuiet)
+	if !straitCanJudge || atomic.Load(&shared.state) >= straitFinished {
+		return
 	}
+	straitLeaks(2)
+	stw := stopTheWorld(stwGoroutineProfile)
+	for _, gp := range allgs {
+		if straitStatus(gp) == straitLeaked {
+			gp.strait.doomed = 1
+		}
+	}
+	startTheWorld(stw)
 }

@@ -355,7 +355,7 @@ func straitWriteOne(gp *g, status uint32) {
 	if straitKeptByTimers(gp) {
 		flags |= 1
 	}
-	if gp.strait.late != 0 {
+	if gp.strait.doomed != 0 {
 		flags |= 2
 	}
 	w.put(flags)

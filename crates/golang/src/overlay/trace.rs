@@ -145,8 +145,8 @@ pub struct Goroutine {
     pub created: Option<Site>,
     /// Only its own timers wake it (rule R2).
     pub kept_by_timers: bool,
-    /// Its last operation began after a test had failed.
-    pub after_failure: bool,
+    /// It was blocked for ever already when a test failed, as the collector found.
+    pub leaked_at_failure: bool,
     /// What of package sync it is at, with its address.
     pub object: Option<(Object, u64)>,
     /// The channels it waits at.
@@ -166,11 +166,11 @@ pub struct Held {
 
 /// How a test failed: the first call of `Fail` in the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// A panic failed it, which came before the call.
-    pub by_panic: bool,
-    /// No other goroutine could move at that moment, and no timer was pending.
-    pub quiet: bool,
+pub enum Failure {
+    /// The test called `Error`, `Fatal`, `Fail` or the like.
+    Asserted,
+    /// It panicked, and package testing marked it as failed afterwards.
+    Panicked,
 }
 
 /// Everything a run wrote down.
@@ -315,8 +315,12 @@ fn state(number: u32) -> State {
     }
 }
 
-fn failure(bits: u32) -> Option<Failure> {
-    (bits != 0).then_some(Failure { by_panic: bits & 2 != 0, quiet: bits & 4 != 0 })
+fn failure(number: u32) -> Option<Failure> {
+    match number {
+        1 => Some(Failure::Asserted),
+        2 => Some(Failure::Panicked),
+        _ => None,
+    }
 }
 
 fn places(bytes: &Bytes<'_>) -> (BTreeMap<u64, Site>, BTreeMap<u64, Made>) {
@@ -408,7 +412,7 @@ fn goroutine(bytes: &Bytes<'_>, begin: usize, length: usize) -> Goroutine {
         reason: bytes.text(word(4)),
         created: place(5),
         kept_by_timers: word(6) & 1 != 0,
-        after_failure: word(6) & 2 != 0,
+        leaked_at_failure: word(6) & 2 != 0,
         object: object.map(|object| (object, wide(8))),
         channels: (0..channels.min(length / 13)).map(channel).collect(),
         frames: (1..=count).filter_map(|number| place(frames + number)).collect(),

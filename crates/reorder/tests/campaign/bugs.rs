@@ -160,3 +160,49 @@ fn tests_that_misbehave_are_survived_and_said() {
     assert_eq!(problem.package, "example.com/hostile/broken");
     assert!(problem.said.contains("undefined: testing"), "{}", problem.said);
 }
+
+const WATCHED: &str = r#"package watched
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+// The helper waits for a lock that it holds; the test notices that and fails.
+func TestWatchdog(t *testing.T) {
+	done := make(chan bool)
+	go func() {
+		lock := new(sync.Mutex)
+		lock.Lock()
+		lock.Lock()
+		done <- true
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("deadlock")
+	}
+}
+"#;
+
+#[test]
+fn what_was_blocked_before_the_test_failed_is_a_finding() {
+    if go_is_missing() {
+        return;
+    }
+    let module = tempfile::tempdir().expect("a folder");
+    fs::write(module.path().join("go.mod"), "module example.com/watched\n\ngo 1.24\n")
+        .expect("go.mod");
+    fs::write(module.path().join("watched_test.go"), WATCHED).expect("written");
+    let folder = tempfile::tempdir().expect("a folder");
+    let outcome = fuzz(module.path(), &["./..."], 4, folder.path());
+    // Before Go 1.26 the collector cannot tell.
+    let version = outcome.prepared.go.version();
+    if version.starts_with("1.24") || version.starts_with("1.25") {
+        return;
+    }
+    let expected =
+        BTreeMap::from([("TestWatchdog".to_owned(), BTreeSet::from(["blocking".to_owned()]))]);
+    assert_eq!(outcome.by_test(), expected);
+}

@@ -38,3 +38,18 @@ fn the_collector_and_the_scheduler_are_left_alone() {
 fn timers_that_the_scheduler_runs_are_left_alone() {
     check(&["./timers"], runs());
 }
+
+#[test]
+fn what_follows_a_failed_assertion_is_no_finding() {
+    check(&["./failing"], 60);
+}
+
+#[test]
+fn goroutines_that_wait_on_purpose_are_no_finding() {
+    check(&["./waiting"], 25);
+}
+
+#[test]
+fn a_slow_test_is_no_finding() {
+    check(&["./slow"], 1);
+}
