@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         "first-hours" => run(first_hours::PAGES, names),
         "go-differential" => go_differential(names),
         "go-cases" => go_cases(names),
+        "go-standard-tests" => go_standard_tests(names),
         "help" | "-h" | "--help" => {
             println!("{}", help());
             ExitCode::SUCCESS
@@ -103,6 +104,14 @@ fn go_cases(arguments: &[String]) -> ExitCode {
     }
 }
 
+/// Runs the standard library's own tests under the overlay; the arguments are packages.
+fn go_standard_tests(packages: &[String]) -> ExitCode {
+    match Workspace::find() {
+        Ok(workspace) => exit_code(suites::go_standard_tests(&workspace, packages)),
+        Err(message) => usage(&message),
+    }
+}
+
 fn usage(message: &str) -> ExitCode {
     eprintln!("xtask: {message}");
     ExitCode::from(USAGE)
@@ -135,6 +144,9 @@ fn help() -> String {
          go-cases [DIR]\n        \
          Go programs with known truth, judged by `strait go verify`; DIR is ../shared/cases by\n        \
          default\n\
+         go-standard-tests [PACKAGE...]\n        \
+         the standard library's own tests with and without the hooks of `strait go fuzz`, and\n        \
+         every difference; runtime, sync, time, net, net/http, os/exec and context by default\n\
          chaos   a campaign through a queue: 200 kills of workers, 5 of the server\n\
          package every crate as it would be published, built from its package\n\
          msrv    a build with the oldest compiler that is promised\n\n\

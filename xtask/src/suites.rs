@@ -109,6 +109,13 @@ pub fn go_cases(workspace: &Workspace, folder: &Path) -> Outcome {
     workspace.cargo(&[&["run", "--release"], program.as_slice(), &arguments].concat())
 }
 
+/// Runs the standard library's own tests with and without the hooks of `strait go fuzz`.
+pub fn go_standard_tests(workspace: &Workspace, packages: &[String]) -> Outcome {
+    let mut all = vec!["run", "--package", "strait-golang", "--example", "standard_tests", "--"];
+    all.extend(packages.iter().map(String::as_str));
+    workspace.cargo(&all)
+}
+
 /// The path of `strait`, built in release unless `STRAIT_BIN` names one.
 fn release_binary(workspace: &Workspace) -> Result<String, Outcome> {
     if let Ok(named) = std::env::var("STRAIT_BIN") {

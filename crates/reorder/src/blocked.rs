@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use strait_golang::{Goroutine, Status, Trace};
 
+use crate::overlay_fault::waits_for_preference;
+
 /// Goroutines by the primitive that they are known to use.
 #[derive(Clone, Debug, Default)]
 pub struct Reference(BTreeMap<u64, BTreeSet<u32>>);
@@ -78,7 +80,9 @@ pub(crate) fn is_blocked(goroutine: &Goroutine) -> bool {
     let timer = goroutine.channels.iter().any(|channel| channel.timer);
     match goroutine.status {
         Status::Leaked => true,
-        Status::Waiting => waits_for_others(&goroutine.reason) && !timer,
+        Status::Waiting => {
+            waits_for_others(&goroutine.reason) && !timer && !waits_for_preference(goroutine)
+        }
         Status::Active | Status::Syscall => false,
     }
 }

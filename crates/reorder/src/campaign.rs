@@ -1,6 +1,7 @@
 //! A campaign over many tests: threads of this process hunt, or workers of a queue do, and what they
 //! find goes into the store.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -60,6 +61,34 @@ pub struct Sensitive {
     pub plan: String,
 }
 
+/// A run in which the overlay crashed or blocked: a fault of Strait, not of the test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InternalError {
+    /// The test.
+    pub test: String,
+    /// Its package.
+    pub package: String,
+    /// What happened.
+    pub what: String,
+    /// The number of the run within the test.
+    pub run: u64,
+    /// Its plan and its clock.
+    pub plan: String,
+    /// The beginning of what it wrote to stderr.
+    pub output: String,
+}
+
+impl fmt::Display for InternalError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let InternalError { test, package, what, run, plan, .. } = self;
+        write!(
+            formatter,
+            "internal error in run {run} of {package} {test} ({plan}): {what}; this is a fault of \
+             Strait and not of the test, please report it"
+        )
+    }
+}
+
 /// What is left to say at the end, besides findings.
 #[derive(Clone, Debug, Default)]
 pub struct Ended {
@@ -75,6 +104,8 @@ pub struct Ended {
     pub sensitive: Vec<Sensitive>,
     /// Goroutines that may be blocked for ever, or idle by design.
     pub suspects: Vec<(String, Suspicion)>,
+    /// Runs in which the overlay failed, one per test.
+    pub internal_errors: Vec<InternalError>,
     /// Every test has had its runs.
     pub complete: bool,
     /// Tests that were done in an earlier session of the same campaign in a queue.

@@ -15,7 +15,7 @@ use strait_golang::{
 use strait_toolchain::{Cache, Launcher, Scratch};
 
 use crate::error::Error;
-use crate::judge::judge;
+use crate::judge::{Certainty, judge};
 use crate::order::Order;
 use crate::plan::Plan;
 use crate::selects::Selects;
@@ -175,7 +175,8 @@ impl Witness {
                 suspected && goroutine.frames.iter().any(|site| expected(&self.selects.show(site)))
             });
             let there = suspicion.locations.iter().any(|location| expected(location));
-            wanted && (there || !prediction.panics && within)
+            let counts = suspicion.certainty > Certainty::Sensitive;
+            wanted && counts && (there || !prediction.panics && within)
         })
     }
 }

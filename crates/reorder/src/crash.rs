@@ -16,6 +16,28 @@ pub struct Crash {
     pub stacks: Vec<Vec<Site>>,
 }
 
+/// A stack in the report of a crash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Section {
+    /// The number of its goroutine; the scheduler's own stack has none.
+    pub goroutine: Option<u64>,
+    /// From its top.
+    pub stack: Vec<Site>,
+}
+
+/// The stacks that follow a fatal error, in their order.
+pub(crate) fn sections(lines: &[&str]) -> Vec<Section> {
+    let headings = lines.iter().enumerate().filter_map(|(at, line)| {
+        if *line == "runtime stack:" {
+            return Some((at, None));
+        }
+        let rest = line.strip_prefix("goroutine ").filter(|_| line.ends_with("]:"))?;
+        let number = rest.split_whitespace().next()?.parse().ok()?;
+        Some((at, Some(number)))
+    });
+    headings.map(|(at, goroutine)| Section { goroutine, stack: stack(&lines[at + 1..]) }).collect()
+}
+
 /// All crashes in an output.
 pub fn crashes(output: &str) -> Vec<Crash> {
     let lines: Vec<&str> = output.lines().collect();

@@ -13,11 +13,13 @@ use serde_json::Value;
 use strait_findings::{Discovery, Finding, Kind};
 use strait_golang::{Request, Run, State, TestBinary};
 
-use crate::campaign::{Ended, Sensitive};
+use crate::campaign::{Ended, InternalError, Sensitive};
 use crate::counters::Counters;
 use crate::discover::{Origin, deadly, discovery};
 use crate::error::Error;
 use crate::judge::{Certainty, Suspicion, judge, panic_kind};
+use crate::order::Order;
+use crate::overlay_fault::overlay_fault;
 use crate::plan::Switches;
 use crate::prepare::Prepared;
 use crate::selects::Selects;
@@ -27,6 +29,8 @@ use crate::subject::{Clock, Subject};
 /// How often a finding is run again to learn its rate, and for how long at most.
 const CONFIRMATIONS: u64 = 4;
 const CONFIRMING: Duration = Duration::from_secs(4);
+/// A test that does not end gets so many times its limit before that is said.
+const SLOWER: u32 = 4;
 /// Subtests are tests of their own up to this number.
 const SUBTESTS: usize = 32;
 /// A rate that hardly disturbs.
@@ -247,6 +251,9 @@ impl<'a> Hunt<'a> {
     ) -> Result<Vec<Suspicion>, Error> {
         self.read_selects(run)?;
         let shared = &mut *lock(&self.shared);
+        if let Some(what) = overlay_fault(run) {
+            note_internal_error(&mut shared.ended, subject, job, run, what);
+        }
         let mut suspicions = judge(run, &shared.selects);
         if job.clock == Clock::Virtual {
             // Time that stands still is no fault of the test.
@@ -261,12 +268,21 @@ impl<'a> Hunt<'a> {
                 suspicion.certainty = Certainty::Sensitive;
             }
         }
+        if !shared.tests[test].has_ended(job.clock) {
+            // Without a run that ended it is not known whether the test is slow.
+            suspicions.retain(|suspicion| suspicion.kind != Kind::TIMEOUT);
+        }
         let judged = suspicions.iter().any(|suspicion| suspicion.certainty >= Certainty::Likely);
         let counts = shared.tests[test].learn(job, run, judged);
         if job.number == 0 && counts {
             self.add_subtests(shared, subject, run);
         }
         if !counts {
+            return Ok(Vec::new());
+        }
+        if job.number == 0 && subject.test.contains('/') && !run.passed() {
+            // The whole test passes, so this subtest needs those that were left out.
+            shared.tests[test].retire();
             return Ok(Vec::new());
         }
         let package = &subject.bench.package.path;
@@ -333,7 +349,7 @@ impl<'a> Hunt<'a> {
         subject: &Subject,
         job: &Job,
         run: &Run,
-        suspicion: Suspicion,
+        mut suspicion: Suspicion,
         file: &Path,
         sender: &Sender<Discovery>,
     ) -> Result<(), Error> {
@@ -353,7 +369,8 @@ impl<'a> Hunt<'a> {
         }
         let (mut failed, mut runs, mut lost) = (1, 1, Ok(()));
         let until = Instant::now() + CONFIRMING;
-        let again = Job { limit: job.limit * 2, ..job.clone() };
+        let longer = if suspicion.kind == Kind::TIMEOUT { SLOWER } else { 2 };
+        let again = Job { limit: job.limit * longer, ..job.clone() };
         while runs <= CONFIRMATIONS && (Instant::now() < until || runs == 1) {
             if self.is_stopped() {
                 break;
@@ -367,13 +384,23 @@ impl<'a> Hunt<'a> {
             };
             let Some(rerun) = rerun else { break };
             runs += 1;
-            let showed = judge(&rerun, &lock(&self.shared).selects);
-            failed += u64::from(showed.iter().any(|other| is_same(other, &suspicion)));
+            failed += u64::from(self.shows(&rerun, &suspicion));
         }
         if suspicion.certainty == Certainty::Likely && failed < 2 {
             let shared = &mut *lock(&self.shared);
             forget(&mut shared.known, &subject.bench.package.path, &suspicion);
             return lost;
+        }
+        if run.trace.overtaken > 0 && lost.is_ok() {
+            match self.shows_unforced(subject, job, &suspicion, file) {
+                Err(error) if error.is_lost_supervisor() => lost = Err(error),
+                shown => {
+                    if !shown? {
+                        let selects = &lock(&self.shared).selects;
+                        suspicion.needs_timeout(&run.trace, selects);
+                    }
+                }
+            }
         }
         let discovery = {
             let shared = &mut *lock(&self.shared);
@@ -390,6 +417,39 @@ impl<'a> Hunt<'a> {
         };
         sender.send(discovery).map_err(|_| Error::Worker)?;
         lost
+    }
+
+    /// Does a run show this, and not merely as a consequence of a failed assertion?
+    fn shows(&self, run: &Run, suspicion: &Suspicion) -> bool {
+        let showed = judge(run, &lock(&self.shared).selects);
+        showed
+            .iter()
+            .any(|other| other.certainty > Certainty::Sensitive && is_same(other, suspicion))
+    }
+
+    /// Does it also show if no select is forced? In the run that showed it a timeout was preferred to a
+    /// case that could go on.
+    fn shows_unforced(
+        &self,
+        subject: &Subject,
+        job: &Job,
+        suspicion: &Suspicion,
+        file: &Path,
+    ) -> Result<bool, Error> {
+        let mut free = job.clone();
+        free.plan.order = Order::default();
+        let until = Instant::now() + CONFIRMING;
+        for _ in 0..CONFIRMATIONS {
+            if self.is_stopped() || Instant::now() >= until {
+                break;
+            }
+            let Some(rerun) = self.execute(subject, &free, file, false)? else { break };
+            if rerun.trace.overtaken == 0 && self.shows(&rerun, suspicion) {
+                return Ok(true);
+            }
+            free.plan.seed = free.plan.seed.wrapping_add(1);
+        }
+        Ok(false)
     }
 
     /// A failed assertion, or a panic that is one, is told apart, and only if little disturbance suffices.
@@ -415,6 +475,7 @@ impl<'a> Hunt<'a> {
         let Some(rerun) = self.execute(subject, &low, file, false)? else { return Ok(()) };
         let panicked = |one: &Suspicion| one.kind == panic_kind();
         let failed = rerun.trace.state == State::Judged && !rerun.passed()
+            || rerun.trace.failure.is_some()
             || judge(&rerun, &lock(&self.shared).selects).iter().any(panicked);
         if failed {
             lock(&self.shared).ended.sensitive.push(Sensitive {
@@ -426,6 +487,25 @@ impl<'a> Hunt<'a> {
         }
         Ok(())
     }
+}
+
+/// One internal error per test is enough.
+fn note_internal_error(ended: &mut Ended, subject: &Subject, job: &Job, run: &Run, what: String) {
+    const KEPT: usize = 4000;
+    let (test, package) = (&subject.test, &subject.bench.package.path);
+    let known = &mut ended.internal_errors;
+    if known.iter().any(|one| one.test == *test && one.package == *package) {
+        return;
+    }
+    let clock = if job.clock == Clock::Virtual { "virtual" } else { "real" };
+    known.push(InternalError {
+        test: test.clone(),
+        package: package.clone(),
+        what,
+        run: job.number,
+        plan: format!("{}, {clock} clock", job.plan.describe()),
+        output: run.finished.stderr.text().chars().take(KEPT).collect(),
+    });
 }
 
 /// What a thread does next.

@@ -2,12 +2,13 @@
 //! out. A suspicion that is certain needs no second run; the others do.
 
 use strait_findings::Kind;
-use strait_golang::{Goroutine, Object, Run, State, Status, Trace};
+use strait_golang::{Failure, Goroutine, Object, Run, Site, State, Status, Trace};
 
 use strait_toolchain::End;
 
 use crate::blocked::{Reference, components, is_blocked, unblockable};
 use crate::crash::{Crash, crashes};
+use crate::overlay_fault::{overlay_fault, waits_for_preference};
 use crate::selects::Selects;
 use crate::story;
 
@@ -39,8 +40,30 @@ pub struct Suspicion {
     pub facts: Vec<String>,
 }
 
-/// Looks at a run.
+impl Suspicion {
+    /// It came after a test had failed, so it may be a consequence of that failure.
+    fn depends_on_failure(&mut self) {
+        self.certainty = Certainty::Sensitive;
+        self.title = format!("after the test had failed, {}", self.title);
+    }
+
+    /// It was seen only where a select took a timeout although another case could go on. It is possible
+    /// if the other side is slow, but no run has shown that.
+    pub(crate) fn needs_timeout(&mut self, trace: &Trace, selects: &Selects) {
+        self.certainty = self.certainty.min(Certainty::Likely);
+        let place = trace.overtook.as_ref().map(|site| selects.show(site));
+        self.facts.push(format!(
+            "this needs a timeout: the select at {} took one although another case could go on",
+            place.as_deref().unwrap_or("?")
+        ));
+    }
+}
+
+/// Looks at a run. A run in which the overlay failed shows nothing.
 pub fn judge(run: &Run, selects: &Selects) -> Vec<Suspicion> {
+    if overlay_fault(run).is_some() {
+        return Vec::new();
+    }
     let output = format!("{}\n{}", run.finished.stderr.text(), run.finished.stdout.text());
     // Tests may print anything; a panic that counts ends the process while tests run.
     let died = run.finished.end == End::Exited(2)
@@ -48,14 +71,26 @@ pub fn judge(run: &Run, selects: &Selects) -> Vec<Suspicion> {
     let crashes = crashes(&output);
     let crashes = crashes.iter().filter(|crash| crash.race || died);
     let mut found: Vec<Suspicion> = crashes.filter_map(|crash| of_crash(crash, selects)).collect();
+    if run.trace.failure == Some(Failure::Asserted) {
+        let panics = found.iter_mut().filter(|one| one.kind == panic_kind());
+        panics.for_each(Suspicion::depends_on_failure);
+    }
     let crashed = found.iter().any(|suspicion| suspicion.kind == panic_kind());
     found.extend(of_goroutines(&run.trace, selects));
     let blocked = found.iter().any(|suspicion| suspicion.kind == Kind::BLOCKING);
     if run.trace.state == State::Overdue && !blocked {
-        found.push(overdue(&run.trace, selects));
+        let mut suspicion = overdue(&run.trace, selects);
+        if run.trace.failure.is_some() {
+            suspicion.depends_on_failure();
+        }
+        found.push(suspicion);
     }
-    if found.is_empty() && !crashed && run.trace.state == State::Judged && !run.passed() {
-        found.extend(assertion(&output));
+    let failed = run.trace.state == State::Judged && !run.passed();
+    let asserted = run.trace.failure == Some(Failure::Asserted)
+        && found.iter().all(|suspicion| suspicion.certainty == Certainty::Sensitive);
+    if asserted || found.is_empty() && !crashed && failed {
+        // It came first, and is told first.
+        found.splice(0..0, assertion(&output));
     }
     found
 }
@@ -108,7 +143,7 @@ fn of_goroutines(trace: &Trace, selects: &Selects) -> Vec<Suspicion> {
     for goroutine in &trace.goroutines {
         // The test framework waits for its tests, and `main` for the framework.
         let framework = goroutine.id == 1 || selects.place(goroutine).is_none();
-        if framework || !is_blocked(goroutine) {
+        if framework || waits_on_purpose(goroutine) || !is_blocked(goroutine) {
             continue;
         }
         if let Some(certainty) = certainty(trace, goroutine, &references) {
@@ -119,11 +154,23 @@ fn of_goroutines(trace: &Trace, selects: &Selects) -> Vec<Suspicion> {
     for level in [Certainty::Certain, Certainty::Likely, Certainty::Suspect] {
         let these: Vec<&Goroutine> =
             all.iter().filter(|(_, certainty)| *certainty == level).map(|(one, _)| *one).collect();
-        found.extend(
-            components(trace, &these).iter().map(|group| of_group(trace, selects, group, level)),
-        );
+        let groups = components(trace, &these);
+        found.extend(groups.iter().map(|group| {
+            let mut suspicion = of_group(trace, selects, group, level);
+            if group.iter().all(|goroutine| may_follow_from_failure(trace, goroutine)) {
+                suspicion.depends_on_failure();
+            }
+            suspicion
+        }));
     }
     found
+}
+
+/// A failed test ends early, and what waits for it then is blocked. Only what was blocked for ever before
+/// the failure is a fault of its own, unless the test failed because a timeout was preferred to a
+/// case that could go on.
+fn may_follow_from_failure(trace: &Trace, goroutine: &Goroutine) -> bool {
+    trace.failure.is_some() && (!goroutine.leaked_at_failure || trace.overtaken > 0)
 }
 
 /// How sure it is that a blocked goroutine stays so; `None` if it is not even likely.
@@ -143,8 +190,9 @@ fn certainty(trace: &Trace, goroutine: &Goroutine, references: &Reference) -> Op
         // Rule R1.
         State::Judged if trace.stuck && at_lock => Some(Certainty::Certain),
         State::Judged if trace.quiet && at_group => Some(Certainty::Likely),
-        // Who may call `Done`, or send for the first time, is not known: whoever moves might.
-        State::Overdue if runs_test(goroutine) && anybody_moves(trace) => None,
+        // It is not known which goroutine may call `Done`, or send for the first time: every goroutine
+        // that can move might. Then the test is slow, and not blocked.
+        State::Overdue if runs_test(goroutine) && (outside || can_move_later(trace)) => None,
         State::Overdue if runs_test(goroutine) => {
             unblockable(trace, goroutine, references).map(|_| Certainty::Likely)
         }
@@ -158,6 +206,20 @@ fn certainty(trace: &Trace, goroutine: &Goroutine, references: &Reference) -> Op
         }
         _ => None,
     }
+}
+
+/// `select {}` says that a goroutine waits forever, and `t.Parallel` waits for other tests.
+fn waits_on_purpose(goroutine: &Goroutine) -> bool {
+    let parallel = |site: &Site| site.function == "testing.(*T).Parallel";
+    goroutine.reason == "select (no cases)" || goroutine.frames.iter().any(parallel)
+}
+
+/// Something moves, or will when a timer fires or a preferred case has been waited for.
+fn can_move_later(trace: &Trace) -> bool {
+    let waits_for_timer = |goroutine: &Goroutine| {
+        waits_for_preference(goroutine) || goroutine.channels.iter().any(|channel| channel.timer)
+    };
+    anybody_moves(trace) || trace.timers || trace.goroutines.iter().any(waits_for_timer)
 }
 
 fn anybody_moves(trace: &Trace) -> bool {

@@ -14,6 +14,7 @@ mod job;
 mod judge;
 mod module;
 mod order;
+mod overlay_fault;
 mod plan;
 mod prepare;
 mod queue;
@@ -27,7 +28,7 @@ mod subject;
 mod tally;
 
 pub use blocked::{Reference, unblockable};
-pub use campaign::{Bounds, Campaign, Ended, Sensitive};
+pub use campaign::{Bounds, Campaign, Ended, InternalError, Sensitive};
 pub use confirm::{Line, Place, Prediction, Sightings, Witness};
 pub use counters::Counters;
 pub use crash::{Crash, crashes};

@@ -15,6 +15,8 @@ use crate::subject::{Clock, Subject};
 const LIMIT: Duration = Duration::from_secs(4);
 const REAL_LIMIT: Duration = Duration::from_secs(10);
 const LONGER: u32 = 10;
+/// What a test may take by the real clock that did not end within the least.
+const SLOW_LIMIT: Duration = Duration::from_secs(60);
 /// Real runs are mixed in once in so many runs, unless they take long.
 const REAL_EVERY: u64 = 4;
 const QUICK: Duration = Duration::from_millis(1500);
@@ -46,6 +48,8 @@ pub struct Progress {
     coverage: Coverage,
     seed_order: Order,
     duration: [Option<Duration>; 2],
+    /// It did not end within the least that a test may take.
+    slow: bool,
     lost: u32,
 }
 
@@ -78,6 +82,7 @@ impl Progress {
             coverage: Coverage::default(),
             seed_order: Order::default(),
             duration: [None; 2],
+            slow: false,
             lost: 0,
         }
     }
@@ -130,9 +135,18 @@ impl Progress {
         }
     }
 
+    /// Has a run by this clock ended that nothing disturbed?
+    pub fn has_ended(&self, clock: Clock) -> bool {
+        self.duration[clock as usize].is_some()
+    }
+
     /// How long a run may take.
     pub fn limit(&self, clock: Clock) -> Duration {
-        let least = if clock == Clock::Virtual { LIMIT } else { REAL_LIMIT };
+        let least = match clock {
+            Clock::Virtual => LIMIT,
+            Clock::Real if self.slow => SLOW_LIMIT,
+            Clock::Real => REAL_LIMIT,
+        };
         self.duration[clock as usize].map_or(least, |known| least.max(known * LONGER))
     }
 
@@ -144,6 +158,14 @@ impl Progress {
         if job.clock == Clock::Virtual && (hung || (job.number == 0 && strange)) {
             self.clock = Clock::Real;
             if job.number == 0 {
+                self.issued = 0;
+                return false;
+            }
+        }
+        if job.number == 0 && hung && !judged {
+            // Once it gets more time; a test that needs even more does not get that in every run.
+            self.slow = !self.slow;
+            if self.slow {
                 self.issued = 0;
                 return false;
             }
@@ -162,11 +184,16 @@ impl Progress {
         true
     }
 
+    /// It is not run any more, and nothing is said about it.
+    pub fn retire(&mut self) {
+        (self.issued, self.fails) = (u64::MAX, false);
+    }
+
     /// Whoever made the run was killed. Says whether that is too much: then it was the last run.
     pub fn lose(&mut self, job: &Job) -> bool {
         self.lost += 1;
         if self.lost == TOO_OFTEN {
-            self.issued = u64::MAX;
+            self.retire();
             return true;
         }
         if !self.seeded && job.number == 0 {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use strait_findings::Kind;
 
-use crate::campaign::{Ended, Sensitive};
+use crate::campaign::{Ended, InternalError, Sensitive};
 use crate::counters::Counters;
 use crate::judge::{Certainty, Suspicion};
 
@@ -18,6 +18,7 @@ const EXITING: &str = "exiting";
 const REAL_TIME: &str = "real time";
 const SENSITIVE: &str = "sensitive";
 const SUSPECT: &str = "suspect";
+const INTERNAL_ERROR: &str = "internal error";
 
 /// What came of one test and its subtests.
 pub fn counts(ended: &Ended, counters: &Counters) -> BTreeMap<String, u64> {
@@ -34,6 +35,9 @@ pub fn counts(ended: &Ended, counters: &Counters) -> BTreeMap<String, u64> {
     counts.extend(named.map(|name| (name, 1)));
     for one in &ended.sensitive {
         counts.insert(format!("{SENSITIVE} {}", json!(one)), 1);
+    }
+    for one in &ended.internal_errors {
+        counts.insert(format!("{INTERNAL_ERROR} {}", json!(one)), 1);
     }
     for (test, one) in &ended.suspects {
         let told = json!({ "test": test, "title": one.title, "locations": one.locations });
@@ -53,6 +57,8 @@ pub fn absorb(ended: &mut Ended, counters: &Counters, counts: &BTreeMap<String, 
         ended.real_time.extend(after(REAL_TIME));
         let sensitive = after(SENSITIVE).and_then(|text| serde_json::from_str(&text).ok());
         ended.sensitive.extend::<Option<Sensitive>>(sensitive);
+        let internal = after(INTERNAL_ERROR).and_then(|text| serde_json::from_str(&text).ok());
+        ended.internal_errors.extend::<Option<InternalError>>(internal);
         if let Some((test, suspect)) = after(SUSPECT).as_deref().and_then(suspect) {
             let known = &mut ended.suspects;
             if !known.iter().any(|(_, one)| one.locations == suspect.locations) {
@@ -96,8 +102,17 @@ mod tests {
             said: "c_test.go:7: \"too late\"".to_owned(),
             plan: "seed 3".to_owned(),
         };
+        let internal = InternalError {
+            test: "TestD".to_owned(),
+            package: "m/p".to_owned(),
+            what: "the Go runtime crashed".to_owned(),
+            run: 4,
+            plan: "seed 3".to_owned(),
+            output: "fatal error".to_owned(),
+        };
         let ended = Ended {
             tests: 3,
+            internal_errors: vec![internal],
             failing: vec!["m/p TestA".to_owned()],
             exiting: vec!["m/p TestB".to_owned()],
             real_time: vec!["m/p TestB".to_owned(), "m/p TestC/x".to_owned()],
@@ -117,6 +132,7 @@ mod tests {
         assert_eq!(merged.exiting, ended.exiting);
         assert_eq!(merged.real_time, ended.real_time);
         assert_eq!(merged.sensitive, ended.sensitive);
+        assert_eq!(merged.internal_errors, ended.internal_errors);
         assert_eq!(merged.suspects, ended.suspects);
         // The same places again are not told twice.
         absorb(&mut merged, &all, &BTreeMap::from_iter(counts.into_iter().rev().take(1)));

@@ -175,12 +175,16 @@ impl GoFuzzArgs {
         } else {
             summary.show(ui)?;
         }
-        match summary.harvest.found.is_empty() {
-            false => Ok(Status::Found),
-            true if events.is_short() => {
+        match (summary.harvest.found.is_empty(), ended.internal_errors.len()) {
+            (false, _) => Ok(Status::Found),
+            (true, 0) if events.is_short() => {
                 anyhow::bail!("the campaign is not complete; the same command goes on")
             }
-            true => Ok(Status::Clean),
+            (true, 0) => Ok(Status::Clean),
+            (true, _) => Err(anyhow::anyhow!(
+                "Strait's own hooks failed in some runs, see above; please report it with the \
+                 output of `strait go fuzz -v`"
+            )),
         }
     }
 

@@ -57,6 +57,16 @@ impl Summary<'_> {
             .problems
             .iter()
             .map(|problem| json!({ "package": problem.package, "said": problem.said }));
+        let internal = self.ended.internal_errors.iter().map(|one| {
+            json!({
+                "test": one.test,
+                "package": one.package,
+                "what": one.what,
+                "run": one.run,
+                "plan": one.plan,
+                "output": one.output,
+            })
+        });
         let mut document = json!({
             "seed": self.seed,
             "go": self.go,
@@ -69,6 +79,7 @@ impl Summary<'_> {
             "earlier": self.harvest.earlier,
             "sensitive": sensitive.collect::<Vec<Value>>(),
             "suspects": suspects.collect::<Vec<Value>>(),
+            "internal_errors": internal.collect::<Vec<Value>>(),
             "failing": self.ended.failing,
             "exiting": self.ended.exiting,
             "real_time": self.ended.real_time,
@@ -131,6 +142,12 @@ impl Summary<'_> {
             [test, more @ ..] => {
                 let more = more.len();
                 ui.note(format!("{test} and {more} more were not done before the end"));
+            }
+        }
+        for error in &ended.internal_errors {
+            ui.note(ui.paint(Paint::Red, error.to_string()));
+            if ui.verbose > 0 {
+                ui.note(&error.output);
             }
         }
         for test in &ended.failing {

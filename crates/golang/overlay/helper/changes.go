@@ -71,6 +71,8 @@ func changes() []change {
 		}},
 		{"testing/testing.go", []edit{
 			rename{"(*M).Run", "straitRun"},
+			entry{"(*common).Fail", "runtime.StraitFailed(" + pc + ")"},
+			needs{"internal/runtime/sys"}, needs{"runtime"},
 		}},
 	}
 }

@@ -16,6 +16,7 @@ type straitG struct {
 	kids   uint32
 	timers uint32 // selects in a row that took a timer
 	kind   uint32 // of the object it may be waiting for
+	doomed uint32 // it was leaked when a test failed
 	object uintptr
 }
 
@@ -62,10 +63,32 @@ func straitBorn(parent, child *g) {
 	child.strait.id = straitMix(parent.strait.id ^ uint64(parent.strait.kids)<<32)
 }
 
+// straitMay: may a hook act in this goroutine now? Not on g0 or in a signal handler, not in goroutines
+// of the runtime, and not while the runtime allocates, holds locks, must not be preempted or dies.
+func straitMay(gp *g) bool {
+	mp := gp.m
+	return gp.strait.id != 0 && mp.curg == gp && mp.locks == 0 && mp.mallocing == 0 &&
+		mp.preemptoff == "" && mp.throwing == throwTypeNone && mp.dying == 0
+}
+
+// straitEnter is the beginning of every hook: the place of the operation, and whether the hook may act
+// there. Operations of package runtime itself (the collector, timers, profilers) are left alone even
+// in goroutines of the program: the runtime may hold semaphores that a yield would need.
+func straitEnter(gp *g, pc uintptr) (uint32, bool) {
+	if !straitMay(gp) {
+		return 0, false
+	}
+	place := straitAt(pc)
+	return place, atomic.Load(&straitOn.place[place].ready) == straitOfProgram
+}
+
 // straitAfterGo is the end of a go statement.
 func straitAfterGo(pc uintptr) {
 	if shared := straitOn; shared != nil && shared.rate != 0 {
-		straitYield(straitAt(pc))
+		gp := getg()
+		if place, may := straitEnter(gp, pc); may {
+			straitYield(gp, place)
+		}
 	}
 }
 
@@ -89,20 +112,15 @@ func straitRandn(n uint32) uint32 {
 const straitNaps = 1000
 
 // straitYield gives way now and then, as the seed says: at any operation, or at chosen places every
-// time.
-func straitYield(place uint32) {
+// time. Only hooks call it, after straitEnter.
+func straitYield(gp *g, place uint32) {
 	shared := straitOn
 	if shared.rate == 0 {
 		return
 	}
-	gp := getg()
-	mp := gp.m
-	if mp.curg != gp || gp.strait.id == 0 || mp.locks != 0 || mp.preemptoff != "" || mp.dying != 0 {
-		return
-	}
 	number := straitDraw(gp)
 	dice, kind := uint32(number), number>>10&7
-	if shared.flags&straitSited != 0 && place != 0 {
+	if shared.flags&straitSited != 0 {
 		dice, kind = uint32(straitMix(shared.seed^shared.place[place].id)), 7
 	}
 	if dice&1023 >= shared.rate {
@@ -143,7 +161,10 @@ func straitMade(c *hchan, pc uintptr) {
 	if shared == nil || shared.flags&straitRecord == 0 {
 		return
 	}
-	place := straitAt(pc)
+	place, may := straitEnter(getg(), pc)
+	if !may {
+		return
+	}
 	c.strait.made = place
 	atomic.Xadd(&shared.place[place].made, 1)
 	straitPair(c, place, straitMake)
@@ -171,11 +192,15 @@ func straitSend(c *hchan, pc uintptr) {
 	if shared == nil {
 		return
 	}
-	place := straitAt(pc)
+	gp := getg()
+	place, may := straitEnter(gp, pc)
+	if !may {
+		return
+	}
 	if c != nil && shared.flags&straitRecord != 0 {
 		straitSent(c, place)
 	}
-	straitYield(place)
+	straitYield(gp, place)
 }
 
 func straitRecv(c *hchan, pc uintptr) {
@@ -183,11 +208,15 @@ func straitRecv(c *hchan, pc uintptr) {
 	if shared == nil {
 		return
 	}
-	place := straitAt(pc)
+	gp := getg()
+	place, may := straitEnter(gp, pc)
+	if !may {
+		return
+	}
 	if c != nil && shared.flags&straitRecord != 0 {
 		straitGot(c, place)
 	}
-	straitYield(place)
+	straitYield(gp, place)
 }
 
 // straitClose precedes close.
@@ -196,13 +225,17 @@ func straitClose(c *hchan, pc uintptr) {
 	if shared == nil {
 		return
 	}
-	place := straitAt(pc)
+	gp := getg()
+	place, may := straitEnter(gp, pc)
+	if !may {
+		return
+	}
 	if c != nil && shared.flags&straitRecord != 0 {
 		c.strait.closed, c.strait.closer = place, uint32(getg().goid)
 		atomic.Xadd(&shared.place[c.strait.made].closed, 1)
 		straitPair(c, place, straitCloseOp)
 	}
-	straitYield(place)
+	straitYield(gp, place)
 }
 
 // straitNote writes a select into the order.
@@ -247,15 +280,21 @@ func selectgo(cas0 *scase, order0 *uint16, pc0 *uintptr, nsends, nrecvs int, blo
 }
 
 func straitSelect(cas0 *scase, order0 *uint16, pc0 *uintptr, nsends, nrecvs int, block bool, pc uintptr) (int, bool) {
-	place := straitAt(pc)
+	gp := getg()
+	place, may := straitEnter(gp, pc)
+	if !may {
+		return straitSelectgo(cas0, order0, pc0, nsends, nrecvs, block)
+	}
 	cases := nsends + nrecvs
 	all := (*[1 << 16]scase)(unsafe.Pointer(cas0))[:cases:cases]
-	straitYield(place)
-	chosen, received, done := -1, false, false
+	straitYield(gp, place)
+	chosen, received, done, overtook := -1, false, false, false
 	if wanted := straitWanted(place); wanted >= 0 && wanted < cases && all[wanted].c != nil {
+		ready, begin := straitReady(all, nsends, wanted), nanotime()
 		received, done = straitPrefer(all[wanted], wanted < nsends)
 		if done {
 			chosen = wanted
+			overtook = ready && nanotime()-begin >= straitOvertaking
 		}
 	}
 	if !done {
@@ -265,7 +304,6 @@ func straitSelect(cas0 *scase, order0 *uint16, pc0 *uintptr, nsends, nrecvs int,
 		cases++
 	}
 	straitNote(place, cases, chosen)
-	gp := getg()
 	if chosen < 0 {
 		gp.strait.timers = 0
 		return chosen, received
@@ -276,12 +314,43 @@ func straitSelect(cas0 *scase, order0 *uint16, pc0 *uintptr, nsends, nrecvs int,
 	} else {
 		gp.strait.timers = 0
 	}
+	if overtook || c.timer != nil && straitReady(all, nsends, chosen) {
+		if atomic.Xadd(&straitOn.overtaken, 1) == 1 {
+			straitOn.overtook = place
+		}
+	}
 	if chosen < nsends {
 		straitSent(c, place)
 	} else {
 		straitGot(c, place)
 	}
 	return chosen, received
+}
+
+// straitOvertaking is how long a preferred case has to be waited for, in nanoseconds, to count as a
+// timeout that overtakes another case. Yields sleep for less.
+const straitOvertaking = 10 * 1000 * 1000
+
+// straitReady: could another case than this one go on at once? Timers do not count. Nothing is locked:
+// the answer is a hint.
+func straitReady(all []scase, nsends, except int) bool {
+	for i := range all {
+		c := all[i].c
+		if i == except || c == nil || c.timer != nil {
+			continue
+		}
+		if c.closed != 0 {
+			return true
+		}
+		if i < nsends {
+			if c.recvq.first != nil || c.qcount < c.dataqsiz {
+				return true
+			}
+		} else if c.sendq.first != nil || c.qcount > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // straitPrefer waits for one case and no longer than the window: a select of that case and a timer,
@@ -323,13 +392,8 @@ func straitRing(arg any, _ uintptr, _ int64) {
 
 // straitTry precedes a select of one case and a default. If the order wishes for the case, it gets
 // its window; the default is never forced, because that could contradict what has happened before.
-func straitTry(c *hchan, elem unsafe.Pointer, send bool, pc uintptr) (received, done bool) {
-	shared := straitOn
-	if shared == nil || shared.flags&straitRecord == 0 {
-		return false, false
-	}
-	place := straitAt(pc)
-	straitYield(place)
+func straitTry(gp *g, place uint32, c *hchan, elem unsafe.Pointer, send bool) (received, done bool) {
+	straitYield(gp, place)
 	if c != nil && straitWanted(place) == 0 {
 		received, done = straitPrefer(scase{c: c, elem: elem}, send)
 	}
@@ -337,12 +401,7 @@ func straitTry(c *hchan, elem unsafe.Pointer, send bool, pc uintptr) (received, 
 }
 
 // straitTried follows it.
-func straitTried(c *hchan, send, selected bool, pc uintptr) {
-	shared := straitOn
-	if shared == nil || shared.flags&straitRecord == 0 {
-		return
-	}
-	place := straitAt(pc)
+func straitTried(place uint32, c *hchan, send, selected bool) {
 	if !selected {
 		straitNote(place, 2, 0xffff)
 		return
@@ -357,19 +416,34 @@ func straitTried(c *hchan, send, selected bool, pc uintptr) {
 
 func selectnbsend(c *hchan, elem unsafe.Pointer) (selected bool) {
 	pc := sys.GetCallerPC()
-	if _, selected = straitTry(c, elem, true, pc); !selected {
+	if straitOn == nil || straitOn.flags&straitRecord == 0 {
+		return chansend(c, elem, false, pc)
+	}
+	gp := getg()
+	place, may := straitEnter(gp, pc)
+	if !may {
+		return chansend(c, elem, false, pc)
+	}
+	if _, selected = straitTry(gp, place, c, elem, true); !selected {
 		selected = chansend(c, elem, false, pc)
 	}
-	straitTried(c, true, selected, pc)
+	straitTried(place, c, true, selected)
 	return selected
 }
 
 func selectnbrecv(elem unsafe.Pointer, c *hchan) (selected, received bool) {
-	pc := sys.GetCallerPC()
-	if received, selected = straitTry(c, elem, false, pc); !selected {
+	if straitOn == nil || straitOn.flags&straitRecord == 0 {
+		return chanrecv(c, elem, false)
+	}
+	gp := getg()
+	place, may := straitEnter(gp, sys.GetCallerPC())
+	if !may {
+		return chanrecv(c, elem, false)
+	}
+	if received, selected = straitTry(gp, place, c, elem, false); !selected {
 		selected, received = chanrecv(c, elem, false)
 	}
-	straitTried(c, false, selected, pc)
+	straitTried(place, c, false, selected)
 	return selected, received
 }
 
@@ -381,10 +455,15 @@ func straitBefore(object unsafe.Pointer, kind uint32, pc uintptr) {
 	if shared == nil {
 		return
 	}
-	if shared.rate != 0 {
-		straitYield(straitAt(pc))
-	}
 	gp := getg()
+	if !straitMay(gp) {
+		return
+	}
+	if shared.rate != 0 {
+		if place, may := straitEnter(gp, pc); may {
+			straitYield(gp, place)
+		}
+	}
 	gp.strait.object, gp.strait.kind = uintptr(object), kind
 }
 
@@ -395,6 +474,9 @@ func straitAfter(object unsafe.Pointer, kind uint32, pc uintptr) {
 		return
 	}
 	gp := getg()
+	if !straitMay(gp) {
+		return
+	}
 	gp.strait.object, gp.strait.kind = 0, 0
 	if kind > straitReader || shared.flags&straitRecord == 0 {
 		return
@@ -412,7 +494,7 @@ func straitHolderOf(object uintptr) uint32 {
 //go:linkname straitReleased sync.straitReleased
 func straitReleased(object unsafe.Pointer) {
 	shared := straitOn
-	if shared == nil {
+	if shared == nil || !straitMay(getg()) {
 		return
 	}
 	at := &shared.holder[straitHolderOf(uintptr(object))]
@@ -426,6 +508,55 @@ func straitReleased(object unsafe.Pointer) {
 //go:linkname straitPause sync.straitPause
 func straitPause(pc uintptr) {
 	if shared := straitOn; shared != nil && shared.rate != 0 {
-		straitYield(straitAt(pc))
+		gp := getg()
+		if place, may := straitEnter(gp, pc); may {
+			straitYield(gp, place)
+		}
 	}
+}
+
+// What straitFile.failed holds: how a test failed first.
+const (
+	straitAsserted = 1
+	straitPanicked = 2
+)
+
+// straitTestPanic is how the functions are called that fail a test because it has panicked.
+const straitTestPanic = "testing.tRunner"
+
+// StraitFailed is called when package testing marks a test as failed; pc is the caller of Fail. A panic
+// that ends a test fails it too, but then the panic came first. Goroutines that are leaked at this moment
+// would be leaked whatever the test did next; whether others are blocked for ever after a failure
+// depends on what the failed test left out.
+func StraitFailed(pc uintptr) {
+	shared := straitOn
+	if shared == nil || atomic.Load(&shared.failed) != 0 {
+		return
+	}
+	how := uint32(straitAsserted)
+	if f := findfunc(pc - 1); f.valid() {
+		if name := funcname(f); len(name) >= len(straitTestPanic) && name[:len(straitTestPanic)] == straitTestPanic {
+			how = straitPanicked
+		}
+	}
+	self := getg()
+	for p := self._panic; p != nil; p = p.link {
+		if !p.goexit && !p.recovered {
+			how = straitPanicked
+		}
+	}
+	if !atomic.Cas(&shared.failed, 0, how) || !straitMay(self) {
+		return
+	}
+	if !straitCanJudge || atomic.Load(&shared.state) >= straitFinished {
+		return
+	}
+	straitLeaks(2)
+	stw := stopTheWorld(stwGoroutineProfile)
+	for _, gp := range allgs {
+		if straitStatus(gp) == straitLeaked {
+			gp.strait.doomed = 1
+		}
+	}
+	startTheWorld(stw)
 }

@@ -355,6 +355,9 @@ func straitWriteOne(gp *g, status uint32) {
 	if straitKeptByTimers(gp) {
 		flags |= 1
 	}
+	if gp.strait.doomed != 0 {
+		flags |= 2
+	}
 	w.put(flags)
 	w.put(gp.strait.kind)
 	w.put(uint32(gp.strait.object))

@@ -13,7 +13,7 @@ import (
 
 const (
 	straitMagic   = 0x4f47544941525453 // "STRAITGO"
-	straitVersion = 1
+	straitVersion = 2
 
 	straitSlots   = 1 << 14 // sites: places in the program
 	straitWishes  = 1 << 12 // select sites with wishes
@@ -53,13 +53,23 @@ type straitHeader struct {
 	verdict  uint32
 	looks    uint32 // how often goroutines were judged
 	lost     uint32 // places that found no room
-	spare    uint32
+	// Selects in which a timeout was taken although another case could go on, and the first of them.
+	overtaken uint32
+	overtook  uint32
+	failed    uint32 // has a test failed, and how?
+	spare     uint32
 }
 
 const (
 	straitRecord   = 1 << 0 // write down order and coverage
 	straitSanitize = 1 << 1 // judge goroutines
 	straitSited    = 1 << 2 // yield at chosen places instead of chosen operations
+)
+
+// Kinds of places. Hooks act at places of the program only.
+const (
+	straitOfProgram = 1
+	straitOfRuntime = 2
 )
 
 // What state a run is in.
@@ -86,7 +96,7 @@ const (
 type straitPlace struct {
 	key   uint64 // program counter relative to the text, 0 if the slot is free
 	id    uint64 // hash of file and line: the same in every build
-	ready uint32
+	ready uint32 // what kind of place it is, 0 until that is known
 	line  uint32
 	file  uint32 // offsets of texts
 	name  uint32
@@ -223,7 +233,22 @@ func straitName(place *straitPlace, pc uintptr) {
 			place.wish = straitWished(straitFold(straitBasis, file, line))
 		}
 	}
-	atomic.Store(&place.ready, 1)
+	kind := uint32(straitOfProgram)
+	if straitIsRuntime(function.name()) {
+		kind = straitOfRuntime
+	}
+	atomic.Store(&place.ready, kind)
+}
+
+// straitIsRuntime: does a function belong to package runtime or to what is below it? Functions that it
+// has on behalf of other packages, such as reflect.rselect, bear the names of those.
+func straitIsRuntime(function string) bool {
+	for _, prefix := range [...]string{"runtime.", "runtime/", "internal/runtime/"} {
+		if len(function) >= len(prefix) && function[:len(prefix)] == prefix {
+			return true
+		}
+	}
+	return false
 }
 
 const straitBasis = 0xcbf29ce484222325

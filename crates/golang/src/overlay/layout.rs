@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::error::Error;
 
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"STRAITGO");
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 pub(crate) const SLOTS: usize = 1 << 14;
 pub(crate) const WISHES: usize = 1 << 12;

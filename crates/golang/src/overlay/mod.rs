@@ -19,8 +19,8 @@ pub(crate) use layout::write_wishes;
 pub use selects::{Case, Select};
 pub(crate) use trace::read_trace;
 pub use trace::{
-    CASE_DEFAULT, Channel, Direction, Goroutine, Held, Made, Object, Site, State, Status, Step,
-    Trace,
+    CASE_DEFAULT, Channel, Direction, Failure, Goroutine, Held, Made, Object, Site, State, Status,
+    Step, Trace,
 };
 
 use crate::error::Error;

@@ -145,6 +145,8 @@ pub struct Goroutine {
     pub created: Option<Site>,
     /// Only its own timers wake it (rule R2).
     pub kept_by_timers: bool,
+    /// It was blocked for ever already when a test failed, as the collector found.
+    pub leaked_at_failure: bool,
     /// What of package sync it is at, with its address.
     pub object: Option<(Object, u64)>,
     /// The channels it waits at.
@@ -160,6 +162,15 @@ pub struct Held {
     pub goroutine: u64,
     /// Where.
     pub place: Site,
+}
+
+/// How a test failed: the first call of `Fail` in the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The test called `Error`, `Fatal`, `Fail` or the like.
+    Asserted,
+    /// It panicked, and package testing marked it as failed afterwards.
+    Panicked,
 }
 
 /// Everything a run wrote down.
@@ -189,6 +200,14 @@ pub struct Trace {
     pub stuck: bool,
     /// Nobody could move.
     pub quiet: bool,
+    /// Timers were pending when the goroutines were written down.
+    pub timers: bool,
+    /// Did package testing mark a test as failed?
+    pub failure: Option<Failure>,
+    /// How many selects took a timeout although another case could go on.
+    pub overtaken: u32,
+    /// The first of them.
+    pub overtook: Option<Site>,
     /// Goroutines that were left.
     pub goroutines: Vec<Goroutine>,
     /// Locks that were held, by address.
@@ -273,6 +292,10 @@ pub(crate) fn read_trace(bytes: &[u8]) -> Trace {
         can_judge: verdict & 16 != 0,
         stuck: verdict & 2 != 0,
         quiet: verdict & 4 != 0,
+        timers: verdict & 8 != 0,
+        failure: failure(result(13)),
+        overtaken: result(11),
+        overtook: bytes.site(result(12)),
         goroutines: goroutines(&bytes, result(3)),
         held: held(&bytes),
         lost: result(10),
@@ -289,6 +312,14 @@ fn state(number: u32) -> State {
         6 => State::Overdue,
         7 => State::Hopeless,
         _ => State::Untouched,
+    }
+}
+
+fn failure(number: u32) -> Option<Failure> {
+    match number {
+        1 => Some(Failure::Asserted),
+        2 => Some(Failure::Panicked),
+        _ => None,
     }
 }
 
@@ -381,6 +412,7 @@ fn goroutine(bytes: &Bytes<'_>, begin: usize, length: usize) -> Goroutine {
         reason: bytes.text(word(4)),
         created: place(5),
         kept_by_timers: word(6) & 1 != 0,
+        leaked_at_failure: word(6) & 2 != 0,
         object: object.map(|object| (object, wide(8))),
         channels: (0..channels.min(length / 13)).map(channel).collect(),
         frames: (1..=count).filter_map(|number| place(frames + number)).collect(),

@@ -13,6 +13,8 @@ use crate::overlay::{Trace, Wishes, read_trace, write_wishes};
 
 /// What is kept of each end of an output.
 const KEEP: usize = 128 * 1024;
+/// The same, if all tests of a package print.
+const KEEP_ALL: usize = 64 << 20;
 /// Beyond its own limit a run gets this long to write down its goroutines.
 const GRACE: Duration = Duration::from_secs(5);
 /// To list tests, the package's own initialisation included.
@@ -75,15 +77,10 @@ impl TestBinary {
 
     /// Runs one test. `file` is where the shared file is made, one for each run at a time.
     pub fn run(&self, go: &Go, request: &Request<'_>, file: &Path) -> Result<Run, Error> {
-        write_wishes(file, request.wishes)?;
         let mut spec = Spec::new(&self.path)
             .arguments([format!("-test.run={}", pattern(request.test))])
             .arguments(["-test.timeout=0"])
-            .directory(&self.directory)
-            .variable("STRAIT_MAP", file)
-            .keep(KEEP)
-            .wall(request.wishes.limit + GRACE)
-            .grace(Duration::from_millis(100));
+            .keep(KEEP);
         if request.verbose {
             spec = spec.arguments(["-test.v=true"]);
         }
@@ -96,6 +93,28 @@ impl TestBinary {
             let comma = if debug.is_empty() { "" } else { "," };
             spec = spec.variable("GODEBUG", format!("{debug}{comma}asynctimerchan=0"));
         }
+        self.run_spec(go, spec, request.wishes, file)
+    }
+
+    /// Runs the binary with arguments of the caller's choice.
+    pub fn run_with(
+        &self,
+        go: &Go,
+        arguments: &[String],
+        wishes: &Wishes,
+        file: &Path,
+    ) -> Result<Run, Error> {
+        let spec = Spec::new(&self.path).arguments(arguments).keep(KEEP_ALL);
+        self.run_spec(go, spec, wishes, file)
+    }
+
+    fn run_spec(&self, go: &Go, spec: Spec, wishes: &Wishes, file: &Path) -> Result<Run, Error> {
+        write_wishes(file, wishes)?;
+        let spec = spec
+            .directory(&self.directory)
+            .variable("STRAIT_MAP", file)
+            .wall(wishes.limit + GRACE)
+            .grace(Duration::from_millis(100));
         let finished = go.run_cancellable(spec)?;
         let bytes = fs::read(file).map_err(Error::file("read", file))?;
         Ok(Run { trace: read_trace(&bytes), finished })

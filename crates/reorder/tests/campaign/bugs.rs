@@ -1,81 +1,16 @@
-//! Whole campaigns over small modules: the examples' bugs are found and replayed, what is right is
-//! left alone, and tests that misbehave are survived. One process, so that the standard library is
-//! compiled once.
-
-#![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
+//! The bugs of the examples are found and replayed, what is right is left alone, and tests that
+//! misbehave are survived.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use strait_findings::{Finding, Store};
-use strait_reorder::{
-    Bounds, Campaign, Counters, Ended, Exhibit, Permitted, Prepared, Request, Switches, prepare,
-};
-use strait_toolchain::{Cache, Launcher};
+use strait_reorder::{Exhibit, Permitted};
 
-struct Outcome {
-    findings: Vec<Finding>,
-    ended: Ended,
-    prepared: Prepared,
-    folder: PathBuf,
-}
-
-impl Outcome {
-    /// Tests with the kinds of what was found in them.
-    fn by_test(&self) -> BTreeMap<String, BTreeSet<String>> {
-        let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for finding in &self.findings {
-            let test = finding.details["test"].as_str().expect("a test").to_owned();
-            found.entry(test).or_default().insert(finding.kind.to_string());
-        }
-        found
-    }
-}
-
-fn launcher() -> Launcher {
-    Launcher::of(env!("CARGO_BIN_EXE_strait-reorder-subject"))
-}
-
-/// The overlay and the compiled standard library are worth keeping between runs of the tests.
-fn cache() -> Cache {
-    Cache::at(Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"))
-}
-
-fn go_is_missing() -> bool {
-    let missing = strait_golang::Go::find(&launcher(), Path::new("/")).is_err();
-    if missing {
-        assert!(std::env::var_os("CI").is_none(), "go is missing");
-        eprintln!("SKIPPED: go is missing");
-    }
-    missing
-}
-
-fn fuzz(directory: &Path, patterns: &[&str], runs: u64, folder: &Path) -> Outcome {
-    let stop = Arc::new(AtomicBool::new(false));
-    let request = Request {
-        directory: directory.to_owned(),
-        patterns: patterns.iter().map(ToString::to_string).collect(),
-        run: None,
-        race: false,
-        virtual_time: true,
-        tags: None,
-    };
-    let prepared = prepare(&request, &launcher(), &cache(), &stop, &mut |_| {}).expect("prepared");
-    let mut store = Store::open(folder).expect("a store");
-    let id = store.campaign(1, 1, "test").expect("a campaign");
-    let counters = Counters::default();
-    let bounds =
-        Bounds { seed: 1, runs: Some(runs), time: None, jobs: 2, switches: Switches::default() };
-    let campaign = Campaign { prepared: &prepared, bounds, stop: &stop, counters: &counters };
-    let ended = campaign.run(&mut store, id, &mut |_, _| {}).expect("it runs");
-    let findings = store.findings().cloned().collect();
-    store.close().expect("closed");
-    Outcome { findings, ended, prepared, folder: folder.to_owned() }
-}
+use crate::support::{cache, fuzz, go_is_missing, launcher};
 
 /// What a finding says names the blocked line, the channel and who started it; it replays.
 #[test]
@@ -224,4 +159,50 @@ fn tests_that_misbehave_are_survived_and_said() {
     };
     assert_eq!(problem.package, "example.com/hostile/broken");
     assert!(problem.said.contains("undefined: testing"), "{}", problem.said);
+}
+
+const WATCHED: &str = r#"package watched
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+// The helper waits for a lock that it holds; the test notices that and fails.
+func TestWatchdog(t *testing.T) {
+	done := make(chan bool)
+	go func() {
+		lock := new(sync.Mutex)
+		lock.Lock()
+		lock.Lock()
+		done <- true
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("deadlock")
+	}
+}
+"#;
+
+#[test]
+fn what_was_blocked_before_the_test_failed_is_a_finding() {
+    if go_is_missing() {
+        return;
+    }
+    let module = tempfile::tempdir().expect("a folder");
+    fs::write(module.path().join("go.mod"), "module example.com/watched\n\ngo 1.24\n")
+        .expect("go.mod");
+    fs::write(module.path().join("watched_test.go"), WATCHED).expect("written");
+    let folder = tempfile::tempdir().expect("a folder");
+    let outcome = fuzz(module.path(), &["./..."], 4, folder.path());
+    // Before Go 1.26 the collector cannot tell.
+    let version = outcome.prepared.go.version();
+    if version.starts_with("1.24") || version.starts_with("1.25") {
+        return;
+    }
+    let expected =
+        BTreeMap::from([("TestWatchdog".to_owned(), BTreeSet::from(["blocking".to_owned()]))]);
+    assert_eq!(outcome.by_test(), expected);
 }

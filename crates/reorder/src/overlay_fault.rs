@@ -1,0 +1,153 @@
+//! Faults of the overlay itself. A run comes in; out comes what happened if the runtime crashed in a
+//! hook, or if a goroutine is blocked inside one. Such a run says nothing about the program: it is an
+//! internal error of Strait and never a finding.
+
+use strait_golang::{Goroutine, Run, Site, State, Status};
+
+use crate::crash::sections;
+
+/// Functions of Go that only have another name in the overlay.
+const RENAMED: [&str; 3] =
+    ["runtime.straitSelectgo", "runtime.straitSelectnbsend", "runtime.straitSelectnbrecv"];
+/// Hooks that wait or give way.
+const WAITING: [&str; 2] = ["runtime.straitYield", "runtime.straitPrefer"];
+/// Where the runtime waits for itself. A goroutine that stays there was not blocked by the program.
+const WITHIN_RUNTIME: [&str; 5] = [
+    "runtime.gcStart",
+    "runtime.gcMarkDone",
+    "runtime.gcBgMarkStartWorkers",
+    "runtime.stopTheWorld",
+    "runtime.stopTheWorldGC",
+];
+/// The program's own use of memory ends a run too, wherever it is noticed.
+const OF_PROGRAM: [&str; 3] = ["stack overflow", "out of memory", "cannot allocate memory"];
+
+/// What the overlay did wrong in this run, in one line.
+pub fn overlay_fault(run: &Run) -> Option<String> {
+    let crashed = crash_in_hook(&run.finished.stderr.text());
+    let stopped = matches!(run.trace.state, State::Asleep | State::Hopeless | State::Overdue);
+    let blocked = || run.trace.goroutines.iter().find_map(blocked_in_hook);
+    crashed.or_else(|| blocked().filter(|_| stopped))
+}
+
+fn is_hook(site: &Site) -> bool {
+    site.function.starts_with("runtime.strait") && !RENAMED.contains(&site.function.as_str())
+}
+
+/// A fatal error or a signal whose stack goes through a hook. A panic is raised for the program, also
+/// below a hook: the overlay's version of `select` calls the original.
+fn crash_in_hook(output: &str) -> Option<String> {
+    let lines: Vec<&str> = output.lines().collect();
+    let at = lines.iter().position(|line| is_fatal(line))?;
+    let message = lines[at].strip_prefix("fatal error: ").unwrap_or(lines[at]).trim();
+    if OF_PROGRAM.iter().any(|known| message.contains(known)) {
+        return None;
+    }
+    let mut crashing = sections(&lines[at + 1..])
+        .into_iter()
+        .scan(false, |seen, section| {
+            // The stack of the scheduler comes first, then the goroutine that ran; the others follow.
+            let first = !*seen;
+            *seen |= section.goroutine.is_some_and(|number| number != 0);
+            first.then_some(section)
+        })
+        .flat_map(|section| section.stack);
+    let hook = crashing.find(is_hook)?;
+    Some(format!("the Go runtime crashed in {}: {message}", hook.function))
+}
+
+/// Lines with which the runtime begins to report its own death.
+fn is_fatal(line: &str) -> bool {
+    let signal = line.starts_with("SIG") && line.contains(": ");
+    line.starts_with("fatal error: ") || signal || line.starts_with("unexpected fault address ")
+}
+
+fn blocked_in_hook(goroutine: &Goroutine) -> Option<String> {
+    let blocked =
+        matches!(goroutine.status, Status::Waiting | Status::Leaked) && goroutine.reason != "sleep";
+    let frames = goroutine.frames.iter().take_while(|site| site.function.starts_with("runtime."));
+    let mut inner = frames.filter(|site| {
+        let function = site.function.as_str();
+        let preferred = function == "runtime.straitPrefer" && goroutine.reason == "select";
+        !preferred && (WAITING.contains(&function) || WITHIN_RUNTIME.contains(&function))
+    });
+    let site = inner.next().filter(|_| blocked)?;
+    let (number, reason) = (goroutine.id, &goroutine.reason);
+    Some(format!("goroutine {number} is blocked in {} ({reason})", site.function))
+}
+
+/// Does this goroutine wait for its preferred case? It goes on when the window has passed.
+pub fn waits_for_preference(goroutine: &Goroutine) -> bool {
+    goroutine.frames.iter().any(|site| site.function == "runtime.straitPrefer")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crashes_in_hooks_are_told_from_crashes_of_programs() {
+        let timer = "SIGSEGV: segmentation violation\nPC=0x48750a m=0 sigcode=1 addr=0x90\n\ngoroutine 0 gp=0x6de080 m=0 mp=0x6df0c0 [idle]:\nruntime.gopark(0x7ffd?)\n\t/go/src/runtime/proc.go:451 +0x2a fp=0x7 sp=0x7 pc=0x4\nruntime.straitPrefer({0x1?, 0x7?}, 0xef?)\n\t/go/src/runtime/strait_hooks.go:306 +0x1bc\ntime.sendTime({0x5?, 0x1}, 0x0?, 0x2)\n\t/go/src/time/sleep.go:187 +0x65\n";
+        let scheduler = "fatal error: runtime: mcall called on m->g0 stack\n\nruntime stack:\nruntime.throw({0x1?, 0x2?})\n\t/go/src/runtime/panic.go:1 +0x1\nruntime.straitTry(0x1)\n\t/go/src/runtime/strait_hooks.go:3 +0x1\n\ngoroutine 1 [select]:\nm.TestA()\n\t/w/a_test.go:3 +0x1\n";
+        let program = "fatal error: concurrent map writes\n\ngoroutine 9 [running]:\nm.g()\n\t/w/m/a.go:3 +0x1\n\ngoroutine 8 [sleep]:\nruntime.straitYield(0x1)\n\t/go/src/runtime/strait_hooks.go:3 +0x1\n";
+        let select = "panic: send on closed channel\n\ngoroutine 7 [running]:\nruntime.straitSelect(0x1)\n\t/go/src/runtime/strait_hooks.go:3 +0x1\n";
+        let endless = "runtime: goroutine stack exceeds 1000000000-byte limit\nfatal error: stack overflow\n\nruntime stack:\nruntime.straitYield()\n\t/go/src/runtime/strait_hooks.go:3 +0x1\n";
+        for (output, expected) in [
+            (
+                timer,
+                Some(
+                    "the Go runtime crashed in runtime.straitPrefer: SIGSEGV: segmentation violation",
+                ),
+            ),
+            (
+                scheduler,
+                Some(
+                    "the Go runtime crashed in runtime.straitTry: runtime: mcall called on m->g0 stack",
+                ),
+            ),
+            (program, None),
+            (select, None),
+            (endless, None),
+            ("PASS\n", None),
+        ] {
+            assert_eq!(crash_in_hook(output).as_deref(), expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn goroutines_that_are_blocked_in_hooks() {
+        let site = |function: &&str| Site {
+            file: "a.go".to_owned(),
+            line: 1,
+            function: (*function).to_owned(),
+        };
+        let collecting = ["runtime.semacquire1", "runtime.gcStart", "runtime.straitYield", "m.f"];
+        let preferring = ["runtime.gopark", "runtime.straitPrefer", "m.f"];
+        let napping = ["runtime.timeSleep", "runtime.straitYield", "m.f"];
+        let sending = ["runtime.chansend", "runtime.chansend1", "m.f"];
+        for (frames, reason, expected) in [
+            (
+                &collecting[..],
+                "semacquire",
+                Some("goroutine 7 is blocked in runtime.gcStart (semacquire)"),
+            ),
+            (&preferring, "select", None),
+            (&napping, "sleep", None),
+            (&sending, "chan send", None),
+        ] {
+            let goroutine = Goroutine {
+                id: 7,
+                parent: 1,
+                status: Status::Waiting,
+                reason: reason.to_owned(),
+                created: None,
+                kept_by_timers: false,
+                leaked_at_failure: false,
+                object: None,
+                channels: Vec::new(),
+                frames: frames.iter().map(site).collect(),
+            };
+            assert_eq!(blocked_in_hook(&goroutine).as_deref(), expected, "{reason}");
+        }
+    }
+}

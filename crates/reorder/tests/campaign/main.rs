@@ -1,0 +1,5 @@
+//! Whole campaigns over small modules. One process, so that the standard library is compiled once.
+
+mod bugs;
+mod no_alarms;
+mod support;

@@ -1,0 +1,3 @@
+module example.com/strait/correct
+
+go 1.24
