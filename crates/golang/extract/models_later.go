@@ -61,6 +61,11 @@ func (d *Driver) decide(s *State, decided Value, pos token.Pos, late, first func
 // waitAndRun is what the goroutine of runLater does. No user sees it wait: it has no position.
 func (d *Driver) waitAndRun(s *State, model Model) bool {
 	done, off, f, decided := model.args[0], model.args[1], model.args[2], model.args[3]
+	if !areRefs(off, decided) {
+		d.assume(s.top().fn.Pos(), "either", aboutUnknownTimer)
+		d.put(&Code{op: opEnd})
+		return true
+	}
 	var cases []doneCase
 	switch done.(type) {
 	case KStr:
@@ -93,6 +98,13 @@ func (d *Driver) callOff(s *State, site ssa.Instruction, model Model, pos token.
 			t.top().regs[reg] = KBool(stopped)
 		}
 	}
+	if !areRefs(model.args[:3]...) {
+		d.assume(pos, "either", aboutUnknownTimer)
+		if isCall {
+			s.top().regs[reg] = d.unknown(s, here(s.top()), site, reg.Type())
+		}
+		return false
+	}
 	stop := func(t *State) {
 		d.decide(t, model.args[2], pos, func(u *State) { result(u, false) }, func(u *State) {
 			d.cancel(Model{"cancel", model.args[:2]}, token.NoPos)
@@ -112,5 +124,15 @@ func (d *Driver) callOff(s *State, site ssa.Instruction, model Model, pos token.
 	otherwise := &Code{op: opDefault, pos: pos}
 	otherwise.next = d.fork(s, func(t *State) { stop(t); t.frames = t.frames[:0] })
 	d.put(&Code{op: opSelect, arms: append(arms, otherwise), pos: pos, note: "look"})
+	return true
+}
+
+// areRefs tells whether it is known of all values which channel or cell they are.
+func areRefs(values ...Value) bool {
+	for _, v := range values {
+		if _, ok := v.(Ref); !ok {
+			return false
+		}
+	}
 	return true
 }
