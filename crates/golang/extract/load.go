@@ -65,7 +65,8 @@ func (w *World) all(entries []*ssa.Function, place func(token.Pos) Position) []E
 	left, before := all, 0
 	for _, steps := range passes {
 		if before > 0 {
-			steps = min(steps, left/max(len(open), 1))
+			// A few that are left may go on even if the others have used up everything.
+			steps = min(steps, max(left, all/4)/max(len(open), 1))
 			if steps < 2*before {
 				break
 			}
