@@ -363,7 +363,7 @@ fn tests_that_kill_workers_are_findings_and_workers_that_cannot_leave_it_to_othe
     let expected = [("worker-death", "TestKillsSupervisor"), ("worker-death", "TestKillsWorker")];
     assert_eq!((found.as_slice(), ended.status.code()), (expected.as_slice(), Some(1)));
     assert_eq!(told(&ended).1, 0, "all tests are done");
-    // One that nobody watched, and one at the test; after that it is tried alone.
+    // One without a watching worker, and one at the test; after that it is tried alone.
     assert_eq!(deaths, 2);
 }
 

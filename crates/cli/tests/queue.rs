@@ -213,10 +213,10 @@ fn garbage_in_the_queue_is_counted_and_the_campaign_completes() {
 }
 
 #[test]
-fn a_campaign_that_nobody_works_for_does_not_say_that_nothing_was_found() {
+fn a_campaign_without_workers_does_not_say_that_nothing_was_found() {
     let Some(server) = Server::start("127.0.0.1") else { return };
     let folder = tempfile::tempdir().expect("a folder");
-    let address = server.address("nobody");
+    let address = server.address("deserted");
     let mut command = Command::new(env!("CARGO_BIN_EXE_strait"));
     command.args(["fuzz", "std", "--seed", "4", "--count", "50", "--time", "1s"]);
     command.args(["--queue", &address, "--out"]).arg(folder.path());

@@ -220,7 +220,10 @@ impl<'a> Lanes<'a> {
         // from elsewhere may say anything.
         if let Some(version) = version.filter(|version| !is_version(version)) {
             let given = format!("{}@{version}", dialect.name());
-            return Err(Error::BadTarget { given, problem: format!("`{version}` is no version") });
+            return Err(Error::BadTarget {
+                given,
+                problem: format!("`{version}` is not a version"),
+            });
         }
         let shown = version.map_or(String::new(), |version| format!(" {version}"));
         tell(&format!("looking for {}{shown}", dialect.platform.name()));
@@ -399,8 +402,9 @@ fn parse(text: &str) -> Result<Wanted, Error> {
         Ok(Some((from, to)))
     };
     if let Some(dialect) = Dialect::of(name) {
-        let read =
-            |text: &str| loose_version(text).ok_or_else(|| bad(format!("`{text}` is no version")));
+        let read = |text: &str| {
+            loose_version(text).ok_or_else(|| bad(format!("`{text}` is not a version")))
+        };
         let Some(version) = version else { return Ok(Wanted::Language(dialect, None)) };
         return match range(version, &read)? {
             Some((from, to)) => Ok(Wanted::Languages(dialect, from, to)),
@@ -411,7 +415,7 @@ fn parse(text: &str) -> Result<Wanted, Error> {
     let Some(version) = version else { return Ok(Wanted::BuiltIn(target)) };
     package(target)?;
     let read = |text: &str| {
-        Version::parse(text).map_err(|error| bad(format!("`{text}` is no version ({error})")))
+        Version::parse(text).map_err(|error| bad(format!("`{text}` is not a version ({error})")))
     };
     match range(version, &read)? {
         Some((from, to)) => Ok(Wanted::Range(target, from, to)),
@@ -476,8 +480,8 @@ mod tests {
         check("kanal@0.1.0-pre1", "kanal at 0.1.0-pre1");
         check("flume@0.10.0..0.12.0", "flume from 0.10.0 to 0.12.0");
         check("flume@0.10.0..=0.12.0", "flume from 0.10.0 to 0.12.0");
-        check("flume@", "`flume@` is no target: `` is no version");
-        check("flume@1", "`flume@1` is no target: `1` is no version");
+        check("flume@", "`flume@` is no target: `` is not a version");
+        check("flume@1", "`flume@1` is no target: `1` is not a version");
         check("flume@0.12.0..0.10.0", "`flume@0.12.0..0.10.0` is no target: 0.12.0 is newer");
         check("go", "go, any");
         check("go-compiled@1.21.0", "go-compiled, 1.21.0");
@@ -486,7 +490,7 @@ mod tests {
         check("core-async-compiled", "there is no target `core-async-compiled`");
         check("kotlin@0.25.3", "kotlin, 0.25.3");
         check("kotlin@0.19..1.11.0", "kotlin, 0.19.0 to 1.11.0");
-        check("kotlin@new", "`kotlin@new` is no target: `new` is no version");
+        check("kotlin@new", "`kotlin@new` is no target: `new` is not a version");
         check("flum", "there is no target `flum`");
         check("std@1.70.0", "std has no versions to choose from: it comes with the compiler");
         check("reference@1.0.0", "reference has no versions to choose from: it is part of Strait");

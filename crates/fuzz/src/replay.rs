@@ -62,7 +62,7 @@ impl Exhibit {
             None => {
                 let target = target(&finding.target)?;
                 let version = Version::parse(&finding.version)
-                    .map_err(|_| refuse(format!("`{}` is no version", finding.version)))?;
+                    .map_err(|_| refuse(format!("`{}` is not a version", finding.version)))?;
                 lanes.version(target, &version, tell)?
             }
         };

@@ -217,8 +217,8 @@ func (w *World) sets(instr ssa.Instruction) bool {
 	return true
 }
 
-// waits tells whether an instruction may start a goroutine, or wait for one. Locks that nobody else
-// has a use for do not make an initialiser wait.
+// waits tells whether an instruction may start a goroutine, or wait for one. Locks that no
+// other goroutine uses do not make an initialiser wait.
 func (w *World) waits(instr ssa.Instruction) bool {
 	if call, ok := instr.(ssa.CallInstruction); ok {
 		if callee := call.Common().StaticCallee(); callee != nil {

@@ -26,7 +26,7 @@ impl Note {
         self.begun = Some(indices);
     }
 
-    /// The item goes to another worker, and nobody was lost; or what began has ended.
+    /// The item goes to another worker, and no worker was lost; or what began has ended.
     pub(crate) fn calm(&mut self) {
         self.begun = None;
     }

@@ -42,7 +42,7 @@ const ANNOUNCED: Duration = Duration::from_secs(3600);
 const PARCEL: usize = 64 << 20;
 /// A description that cannot be fetched while the server has answered so often is lost.
 const ASKED: i64 = 3;
-/// The name of whoever began the campaign.
+/// The name of the submitter.
 const SUBMITTER: &str = "the submitter";
 /// The file in the campaign's folder that says which campaign of a queue it is.
 const JOB: &str = "queue.json";
@@ -111,7 +111,7 @@ struct Flow {
     again: u32,
     /// Names of messages that were set aside.
     set_aside: HashSet<String>,
-    /// Faults that nobody wants in the store.
+    /// Faults that are not wanted in the store.
     unwanted: HashSet<String>,
     /// Done, a lane each.
     executed: Vec<Ranges>,

@@ -111,7 +111,7 @@ impl Bench {
         Bench::with(link, job, name, memory, stop, trial, None)
     }
 
-    /// A place for a process that does nothing but this work, and tells nobody but its worker.
+    /// A place for a process that does nothing but this work, and reports to its worker alone.
     pub fn alone(link: &Link, job: &Job, work: Item, stop: &Arc<AtomicBool>) -> Option<Bench> {
         struct Never;
         impl Trial for Never {
@@ -399,7 +399,7 @@ pub struct Taker {
 }
 
 impl Taker {
-    /// Takes an item in hand, unless it is one that we have done or that nobody can do.
+    /// Takes an item in hand, unless it was done before or cannot be done.
     fn accept(&self, message: Message) -> Option<Open> {
         let (delivered, sequence) =
             message.info().map_or((1, 0), |info| (info.delivered, info.stream_sequence));
@@ -447,7 +447,7 @@ impl Taker {
     }
 
     /// Moves a message that cannot be used out of the way: it is kept as a dead letter and not given out
-    /// again. If it stood for real work, whoever began the campaign gives that out again.
+    /// again. If it stood for real work, the submitter gives it out again.
     fn set_aside(&self, sequence: u64, poison: &Poison, message: &[u8], acker: &Acker) {
         let shared = &self.shared;
         let letter = DeadLetter::new(Form::Work, poison, &shared.name, message);
@@ -500,7 +500,7 @@ impl Taker {
     }
 
     /// A worker was lost at some indices of the item: they are run alone, in a process that we see die if
-    /// it dies. `false` if that told nothing, and somebody else has to try.
+    /// it dies. `false` if that told nothing, and another worker has to try.
     fn try_suspects(&mut self) -> bool {
         let Some(open) = &mut self.open else { return true };
         let suspects = open.note.as_ref().and_then(Note::suspects);

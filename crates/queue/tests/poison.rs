@@ -383,7 +383,7 @@ fn changed_messages_change_nothing() {
     let deadline = Instant::now() + LIMIT;
     while done.iter().sum::<u64>() < mutations {
         assert!(Instant::now() < deadline, "the campaign was over after {done:?}");
-        // Results are there to be changed only while nobody reads them.
+        // Results are there to be changed only while the submitter does not read them.
         let should_read = begun.elapsed().as_millis() % 1000 < 300;
         if should_read != is_reading {
             campaign.signal(if should_read { "CONT" } else { "STOP" });

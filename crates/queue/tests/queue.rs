@@ -164,7 +164,7 @@ fn what_kills_a_worker_and_two_processes_alone_is_found_and_the_rest_is_done() {
     let deadly: Vec<_> = found.iter().filter(|(id, _)| id.starts_with("worker-death")).collect();
     assert_eq!(deadly.len(), 1, "{found:?}");
     assert_eq!(found.len(), 4, "{found:?}");
-    // One that nobody watched, and one at the index; after that it is tried alone.
+    // One without a watching worker, and one at the index; after that it is tried alone.
     assert_eq!(deaths, 2);
 }
 
@@ -189,7 +189,7 @@ fn workers_that_are_killed_at_one_program_make_no_finding() {
         std::thread::sleep(Duration::from_millis(20));
     }
     wait(&mut campaign, Duration::from_secs(1));
-    assert!(deaths >= 2, "nobody was killed");
+    assert!(deaths >= 2, "no worker was killed");
     assert_eq!(results(other.path()), results(one.path()));
 }
 

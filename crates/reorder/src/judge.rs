@@ -166,7 +166,7 @@ fn of_goroutines(trace: &Trace, selects: &Selects) -> Vec<Suspicion> {
     found
 }
 
-/// A failed test ends early, and what waits for it then is blocked. Only what was blocked for ever before
+/// A failed test ends early, and what waits for it then is blocked. Only what was blocked forever before
 /// the failure is a fault of its own, unless the test failed because a timeout was preferred to a
 /// case that could go on.
 fn may_follow_from_failure(trace: &Trace, goroutine: &Goroutine) -> bool {

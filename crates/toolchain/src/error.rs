@@ -135,7 +135,7 @@ pub enum Error {
     },
     /// Not a version number.
     #[error(
-        "`{version}` is no version: write it as in Cargo.toml, for example 1.2.3 or 0.1.0-pre1"
+        "`{version}` is not a version: write it as in Cargo.toml, for example 1.2.3 or 0.1.0-pre1"
     )]
     BadVersion {
         /// What was given.

@@ -10,7 +10,7 @@ use anyhow::Context;
 use strait_queue::{Alone, Item, Job, Trial, handed_over};
 use strait_toolchain::{End, Launcher, Scratch, Spec, run};
 
-/// What somebody who wants a process to end sends.
+/// The signals that ask a process to end.
 const ASKED_TO_END: [&str; 3] = ["SIGTERM", "SIGINT", "SIGHUP"];
 /// The exit code of a Rust program that panicked.
 const PANICKED: i32 = 101;

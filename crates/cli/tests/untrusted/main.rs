@@ -235,7 +235,7 @@ const RUNS: &[Row] = &[
         here: Here::Own,
         command: REPLAY,
         code: 2,
-        says: "is no version",
+        says: "is not a version",
     },
     Row {
         name: "a version that is a part of a build file",
@@ -249,7 +249,7 @@ const RUNS: &[Row] = &[
         here: Here::Own,
         command: REDUCE,
         code: 2,
-        says: "is no version",
+        says: "is not a version",
     },
 ];
 

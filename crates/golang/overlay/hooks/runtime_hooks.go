@@ -526,7 +526,7 @@ const straitTestPanic = "testing.tRunner"
 
 // StraitFailed is called when package testing marks a test as failed; pc is the caller of Fail. A panic
 // that ends a test fails it too, but then the panic came first. Goroutines that are leaked at this moment
-// would be leaked whatever the test did next; whether others are blocked for ever after a failure
+// would be leaked whatever the test did next; whether others are blocked forever after a failure
 // depends on what the failed test left out.
 func StraitFailed(pc uintptr) {
 	shared := straitOn

@@ -145,7 +145,7 @@ pub struct Goroutine {
     pub created: Option<Site>,
     /// Only its own timers wake it (rule R2).
     pub kept_by_timers: bool,
-    /// It was blocked for ever already when a test failed, as the collector found.
+    /// It was already blocked forever when a test failed, as the collector found.
     pub leaked_at_failure: bool,
     /// What of package sync it is at, with its address.
     pub object: Option<(Object, u64)>,

@@ -82,7 +82,11 @@ fn judge(programs: &[(Program, Verdict)], extraction: &strait_golang::Extraction
         let entry = entry.unwrap_or_else(|| panic!("{name} is missing"));
         match verdict(&entry.program).filter(|_| !entry.truncated) {
             Some(verdict) if verdict == *label => agree += 1,
-            None => unknown += 1,
+            None => {
+                unknown += 1;
+                let why = if entry.truncated { "is too large" } else { "has too many states" };
+                eprintln!("program {number} of seed {SEED} {why}");
+            }
             Some(verdict) => {
                 let source = strait_calculus::print(program);
                 let _ = writeln!(

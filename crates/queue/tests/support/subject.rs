@@ -3,7 +3,7 @@
 //! `strait-queue-subject alone FOLDER COUNT`: the campaign in this process.
 //! `strait-queue-subject submit ADDRESS FOLDER COUNT LEASE_MS`: the same for workers of a queue.
 //! `strait-queue-subject work ADDRESS DEADLY`: such a worker; it aborts at the index DEADLY.
-//! `strait-queue-subject work-disturbed ADDRESS INDEX`: one that is killed by somebody whenever it is at INDEX.
+//! `strait-queue-subject work-disturbed ADDRESS INDEX`: one that is killed from outside whenever it is at INDEX.
 //! `strait-queue-subject alone-at ADDRESS DEADLY JOB START END FILE`: does this work alone, for such a worker.
 //! `strait-queue-subject greet ADDRESS`: opens the queue and leaves.
 

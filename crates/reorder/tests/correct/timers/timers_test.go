@@ -1,4 +1,4 @@
-// Package timers holds correct tests with tickers that nobody reads for a while. Their channels are
+// Package timers holds correct tests with tickers that are not read for a while. Their channels are
 // those of Go 1.22, into which the scheduler itself sends without blocking.
 
 //go:debug asynctimerchan=1
