@@ -438,37 +438,7 @@ func (s *State) retire(id string) bool {
 		old = "«e?»"
 	}
 	replace := func(v Value) (Value, bool) { return retired(v, id, old) }
-	for i := range s.frames {
-		for r, v := range s.frames[i].regs {
-			if now, changed := replace(v); changed {
-				s.own(i).regs[r] = now
-			}
-		}
-		for j := range s.frames[i].defers {
-			if args, changed := replaceAll(s.frames[i].defers[j].args, replace); changed {
-				s.own(i).defers[j].args = args
-			}
-		}
-		for j := range s.frames[i].after {
-			if args, changed := replaceAll(s.frames[i].after[j].args, replace); changed {
-				s.own(i).after[j].args = args
-			}
-		}
-	}
-	for name, o := range s.heap {
-		if !o.mentions(id) {
-			continue
-		}
-		copied := *o
-		copied.value, _ = replace(o.value)
-		if len(o.entries) > 0 {
-			copied.entries = map[string]Value{}
-			for key, v := range o.entries {
-				copied.entries[key], _ = replace(v)
-			}
-		}
-		s.heap[name] = &copied
-	}
+	s.replaceIn(replace, func(o *Object) bool { return o.mentions(id) })
 	return true
 }
 

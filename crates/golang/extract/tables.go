@@ -402,6 +402,11 @@ func (d *Driver) resolveTag(s *State, id string, choice int) {
 
 // replaceEverywhere applies a change to every value of a state.
 func (s *State) replaceEverywhere(replace func(Value) (Value, bool)) {
+	s.replaceIn(replace, func(*Object) bool { return true })
+}
+
+// replaceIn applies a change to the values of all calls in progress, and to those of some objects.
+func (s *State) replaceIn(replace func(Value) (Value, bool), concerns func(*Object) bool) {
 	for i := range s.frames {
 		for r, v := range s.frames[i].regs {
 			if now, changed := replace(v); changed {
@@ -427,6 +432,9 @@ func (s *State) replaceEverywhere(replace func(Value) (Value, bool)) {
 	}
 	for _, name := range sortedKeys(s.heap) {
 		o := s.heap[name]
+		if !concerns(o) {
+			continue
+		}
 		if now, changed := replace(o.value); changed {
 			copied := *o
 			copied.value = now

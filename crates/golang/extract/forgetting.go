@@ -1,0 +1,229 @@
+package main
+
+import (
+	"go/token"
+	"go/types"
+)
+
+// disturbObject forgets what an object holds.
+func (d *Driver) disturbObject(s *State, name string) {
+	d.forgetIn(s, name, func(Part) choice { return forgetsAll })
+}
+
+// choice is what becomes of a part of memory when some of it is forgotten.
+type choice int
+
+const (
+	forgetsNone choice = iota
+	forgetsInside
+	forgetsAll
+)
+
+// Part is a part of memory: what it holds, its type, and the field that it is, if it is one.
+type Part struct {
+	value Value
+	typ   types.Type
+	field *types.Var
+}
+
+// forgetIn makes those parts of an object unknown that are chosen; locks and channels that it holds
+// stay what they are.
+func (d *Driver) forgetIn(s *State, name string, choose func(Part) choice) {
+	o := s.heap[name]
+	if o == nil {
+		return
+	}
+	if o.kind == "map" {
+		if choose(Part{typ: o.typ}) == forgetsAll {
+			d.blurMap(s, name)
+		}
+		return
+	}
+	if isBuffer(o) {
+		// A large buffer is forgotten as a whole.
+		if choose(Part{typ: byteType}) != forgetsNone {
+			copied := *o
+			copied.value = Sym{"«?»"}
+			s.heap[name] = &copied
+		}
+		return
+	}
+	if o.kind == "memory" && o.value != nil {
+		d.forgetPart(s, name, "", o.value, o.typ, choose)
+	}
+}
+
+func (d *Driver) forgetPart(s *State, object, path string, v Value, t types.Type, choose func(Part) choice) {
+	now, changed := d.forgotten(s, object, path, Part{v, t, nil}, choose)
+	if !changed {
+		return
+	}
+	o := s.heap[object]
+	if value, ok := with(o.value, path, now); ok {
+		copied := *o
+		copied.value = value
+		s.heap[object] = &copied
+	}
+}
+
+// forgotten is a part of memory in which the chosen parts are not known any more. Cells are written;
+// everything else is left to the caller.
+func (d *Driver) forgotten(s *State, object, path string, part Part, choose func(Part) choice) (Value, bool) {
+	v, t := part.value, part.typ
+	if choose != nil {
+		switch choose(part) {
+		case forgetsNone:
+			return v, false
+		case forgetsAll:
+			choose = nil
+		}
+	}
+	switch before := v.(type) {
+	case Agg:
+		var elems []Value
+		d.steps += len(before.elems) / 16
+		for i, e := range before.elems {
+			if now, changed := d.forgotten(s, object, sub(path, i), Part{e, partType(t, i), fieldOf(t, i)}, choose); changed {
+				if elems == nil {
+					elems = append([]Value(nil), before.elems...)
+				}
+				elems[i] = now
+			}
+		}
+		return Agg{elems}, elems != nil
+	case Any:
+		return v, false
+	case Ref:
+		if o := s.heap[before.object]; isLock(s, v) || o != nil && o.kind != "cell" {
+			return v, false
+		} else if o != nil && choose == nil {
+			d.storeAt(s, object, path, v, d.unknownOf("«?»", t, 0), token.NoPos)
+			return v, false
+		}
+	case Sym:
+		if before.id == "«?»" && !s.escaped[object] {
+			return v, false
+		}
+	}
+	if choose != nil {
+		return v, false
+	}
+	now := d.unknownOf("«?»", t, 0)
+	d.tear(s, object, path)
+	if s.escaped[object] && !equal(v, now) {
+		d.note(s, object, path, nil, true)
+	}
+	return now, true
+}
+
+// weaken makes a part of memory unknown; locks and channels that it holds stay what they are.
+func (d *Driver) weaken(s *State, object, path string, v Value, t types.Type) {
+	d.forgetPart(s, object, path, v, t, nil)
+}
+
+// havoc forgets what memory of a type holds: something was written through a pointer that is not
+// known.
+func (d *Driver) havoc(s *State, t types.Type) {
+	d.steps += len(s.heap) / 2
+	choose := func(part Part) choice {
+		if part.typ == nil {
+			return forgetsNone
+		}
+		if types.Identical(part.typ, t) {
+			return forgetsAll
+		}
+		switch part.typ.Underlying().(type) {
+		case *types.Struct, *types.Array:
+			return forgetsInside
+		}
+		return forgetsNone
+	}
+	for _, name := range sortedKeys(s.heap) {
+		o := s.heap[name]
+		switch {
+		case o.kind == "map" && t != nil && o.typ != nil && types.Identical(o.typ.Underlying(), t.Underlying()):
+			d.blurMap(s, name)
+		case o.kind == "memory" && o.value != nil && o.typ != nil:
+			d.forgetPart(s, name, "", o.value, o.typ, choose)
+		}
+	}
+}
+
+// havocBehind forgets what values of a type may point to.
+func (d *Driver) havocBehind(s *State, t types.Type) {
+	switch u := t.Underlying().(type) {
+	case *types.Pointer:
+		d.havoc(s, u.Elem())
+	case *types.Slice:
+		d.havoc(s, u.Elem())
+	case *types.Map:
+		d.havoc(s, t)
+	}
+}
+
+// disturb forgets data that a function which is not read may have changed through its pointers:
+// everything but fields that only their own package can name.
+func (d *Driver) disturb(s *State, args []Value) {
+	choose := func(part Part) choice {
+		if part.field != nil && !part.field.Exported() && !part.field.Embedded() {
+			return forgetsNone
+		}
+		if _, ok := part.value.(Agg); ok {
+			return forgetsInside
+		}
+		return forgetsAll
+	}
+	seen := map[string]bool{}
+	for _, arg := range args {
+		s.reach(arg, seen, func(name string) { d.forgetIn(s, name, choose) })
+	}
+}
+
+// forgetAll forgets all data that can be reached from values: a function may have changed it.
+func (d *Driver) forgetAll(s *State, values []Value) {
+	for _, name := range d.reachable(s, values) {
+		d.disturbObject(s, name)
+	}
+}
+
+// forgetPlain forgets the plain data that can be reached from values: a function that only computes
+// plain data was not followed.
+func (d *Driver) forgetPlain(s *State, values []Value) {
+	var behind []types.Type
+	choose := func(part Part) choice {
+		if _, ok := part.value.(Agg); ok {
+			return forgetsInside
+		}
+		t := part.typ
+		if t == nil {
+			return forgetsNone
+		}
+		if m, ok := t.Underlying().(*types.Map); ok && part.value == nil {
+			t = m.Elem()
+		}
+		if !plain(t, 4) {
+			return forgetsNone
+		}
+		if aliasable(part.value) {
+			// It may point to memory that is known by another name.
+			behind = append(behind, t)
+		}
+		return forgetsAll
+	}
+	for _, name := range d.reachable(s, values) {
+		d.forgetIn(s, name, choose)
+	}
+	for _, t := range behind {
+		d.havocBehind(s, t)
+	}
+}
+
+// reachable lists the objects that can be reached from values.
+func (d *Driver) reachable(s *State, values []Value) []string {
+	seen := map[string]bool{}
+	var names []string
+	for _, v := range values {
+		s.reach(v, seen, func(name string) { names = append(names, name) })
+	}
+	return names
+}
