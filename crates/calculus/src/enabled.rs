@@ -7,7 +7,7 @@ use crate::action::{Action, ActionKind, Fault};
 use crate::ast::SyncOp;
 use crate::index::{ObjectId, ProcId};
 use crate::machine::{Cache, Machine, State};
-use crate::menu::{Offer, OfferKind};
+use crate::menu::{Menu, Offer, OfferKind};
 use crate::object::{Channel, Object, Phase};
 use crate::value::Value;
 
@@ -19,18 +19,31 @@ impl Machine {
         let cache = self.warm_cache(state);
         let mut births = false;
         let mut receivers = Receivers::new();
+        let mut menus = SmallVec::<[(ProcId, u32, &Menu); 32]>::new();
         for (process, number) in state.processes() {
             let menu = cache.menu(process, number);
             births |= menu.creates;
             for offer in &menu.offers {
-                if offer.kind == OfferKind::Get {
-                    receivers.extend(offer.object.map(|object| (object, process, offer.case)));
+                if let (OfferKind::Get, Some(object)) = (offer.kind, offer.object) {
+                    receivers.push((object, process, offer.case));
                 }
             }
+            menus.push((process, number, menu));
         }
-        for (process, number) in state.processes() {
-            let menu = cache.menu(process, number);
+        for &(process, number, menu) in &menus {
             for offer in &menu.offers {
+                // Most offers are for a rendezvous.
+                if let Some(object) = offer.object.filter(|_| offer.meets_at_first)
+                    && state.object(object) == 0
+                {
+                    if offer.kind == OfferKind::Put {
+                        meet(process, offer, object, &receivers, actions);
+                        continue;
+                    }
+                    if offer.kind == OfferKind::Get {
+                        continue;
+                    }
+                }
                 match offer.kind {
                     OfferKind::Put => puts(&cache, state, process, offer, &receivers, actions),
                     OfferKind::Default => {
@@ -80,16 +93,25 @@ fn puts(
     match channel.phase {
         Phase::Closed => actions.push(alone(ActionKind::Fault(Fault::SendOnClosed), actor, offer)),
         Phase::Abandoned => actions.push(alone(ActionKind::PutLost, actor, offer)),
-        Phase::Open if channel.is_rendezvous() => {
-            for (channel, process, case) in receivers {
-                if *channel == object && *process != actor {
-                    let partner = Some((*process, *case));
-                    actions.push(Action { partner, ..alone(ActionKind::Meet, actor, offer) });
-                }
-            }
-        }
+        Phase::Open if channel.is_rendezvous() => meet(actor, offer, object, receivers, actions),
         Phase::Open if channel.has_room() => actions.push(alone(ActionKind::Put, actor, offer)),
         Phase::Open => {}
+    }
+}
+
+/// All receivers that an offer to send on a rendezvous channel can meet.
+fn meet(
+    actor: ProcId,
+    offer: &Offer,
+    object: ObjectId,
+    receivers: &Receivers,
+    actions: &mut Vec<Action>,
+) {
+    for (channel, process, case) in receivers {
+        if *channel == object && *process != actor {
+            let partner = Some((*process, *case));
+            actions.push(Action { partner, ..alone(ActionKind::Meet, actor, offer) });
+        }
     }
 }
 

@@ -90,8 +90,8 @@ pub struct Examination {
     pub coverage: Coverage,
     /// Each distinct outcome with one way to it.
     pub outcomes: Vec<Found<Outcome, Action>>,
-    /// A way to what the verdict says, unless the program always terminates. For an endless
-    /// execution, the way into the cycle.
+    /// A way to what the verdict says, if that is something wrong. For an endless execution, the way
+    /// into the cycle.
     pub trace: Option<Vec<Action>>,
     /// Distinct states visited.
     pub states: u64,
@@ -117,6 +117,7 @@ pub fn examine(program: &Program, options: &ExamineOptions<'_>) -> Examination {
         let (report, bytes) = search(&machine, options);
         let mut examination = Examination::new(report, bytes, machine);
         examination.judge_outcomes();
+        examination.doubt();
         return examination;
     }
     // What is seen in a loop grows for ever, but does not matter for the verdict: that comes from
@@ -126,6 +127,7 @@ pub fn examine(program: &Program, options: &ExamineOptions<'_>) -> Examination {
     let mut examination = Examination::new(report, bytes, plain);
     examination.judge_outcomes();
     examination.judge_cycles(options);
+    examination.doubt();
     if options.outcomes {
         examination.add_outcomes(machine, options);
     }
@@ -228,6 +230,13 @@ impl Examination {
         let limit = self.outcomes.iter().find_map(|found| found.outcome.limit.as_ref());
         if let Some((process, what)) = limit {
             self.coverage = Coverage::Bounded(format!("too many {what} in {process}"));
+        }
+    }
+
+    /// A search that has left something out and found nothing wrong proves nothing.
+    fn doubt(&mut self) {
+        if self.verdict == Verdict::Terminates && self.coverage != Coverage::Exhaustive {
+            self.verdict = Verdict::Unknown;
         }
     }
 

@@ -94,7 +94,16 @@ pub(crate) struct Shared {
 }
 
 /// What each stimulus so far makes of one process state.
-type Moves = Vec<(Stimulus, Box<Move>)>;
+type Moves = Vec<KnownMove>;
+
+/// What a stimulus makes of a process state.
+#[derive(Debug)]
+struct KnownMove {
+    stimulus: Stimulus,
+    /// The number of the new state, if the process creates nothing on the way.
+    plain: Option<u32>,
+    found: Box<Move>,
+}
 
 /// What one search thread has looked up.
 #[derive(Debug, Default)]
@@ -218,13 +227,20 @@ impl Machine {
     ) -> R {
         let mut cache = self.cache.borrow_mut();
         let known = cell(&mut cache.moves, process.position(), number);
-        if let Some((_, found)) = known.iter().find(|(known, _)| *known == stimulus) {
-            return look(found);
+        if let Some(known) = known.iter().find(|known| known.stimulus == stimulus) {
+            return look(&known.found);
         }
-        let computed = Box::new(self.compute_move(process, number, stimulus));
-        let result = look(&computed);
-        known.push((stimulus, computed));
+        let found = Box::new(self.compute_move(process, number, stimulus));
+        let result = look(&found);
+        let creates = !found.procs.is_empty() || !found.objects.is_empty();
+        let plain = (!creates).then_some(found.local);
+        known.push(KnownMove { stimulus, plain, found });
         result
+    }
+
+    /// The cache as it is.
+    pub(crate) fn cache(&self) -> Ref<'_, Cache> {
+        self.cache.borrow()
     }
 
     /// What a step makes of an object, computed or remembered.
@@ -261,6 +277,25 @@ impl Cache {
         known(&self.objects, object.position(), number).is_some()
     }
 
+    /// The menu of a process state, if it has been loaded.
+    #[inline]
+    pub(crate) fn loaded_menu(&self, process: ProcId, number: u32) -> Option<&Menu> {
+        known(&self.menus, process.position(), number)
+    }
+
+    /// The number of the state that a stimulus leads to. The outer `None` says that this was not computed
+    /// yet, the inner one that more changes than the state of the process.
+    #[inline]
+    pub(crate) fn plain_move(
+        &self,
+        process: ProcId,
+        number: u32,
+        stimulus: Stimulus,
+    ) -> Option<Option<u32>> {
+        let moves = self.moves.get(process.position())?.get(number as usize)?;
+        moves.iter().find(|known| known.stimulus == stimulus).map(|known| known.plain)
+    }
+
     /// Looks up a menu, and the first states of the objects it speaks of: a state does not list
     /// those that are still in their first state.
     fn load_menu(&mut self, code: &Code, tables: &Tables, process: ProcId, number: u32) {
@@ -268,7 +303,11 @@ impl Cache {
             return;
         }
         let Some(local) = tables.local_state(process, number) else { return };
-        let menu = Menu::new(code, local);
+        let mut menu = Menu::new(code, local);
+        for offer in &mut menu.offers {
+            let first = offer.object.map(|object| tables.object_states[object].value(0));
+            offer.meets_at_first = first.is_some_and(Object::is_open_rendezvous);
+        }
         let offered = menu.offers.iter().filter_map(|offer| offer.object);
         let guards = menu.guards.iter().flat_map(|guarded| guarded.after.iter());
         for object in offered.chain(guards.map(|(object, _)| *object)) {

@@ -21,6 +21,14 @@ pub struct Offer {
     pub object: Option<ObjectId>,
     /// The message of a put, the amount of an add.
     pub value: Value,
+    /// Is the first state of the object (number 0) that of an open rendezvous channel?
+    pub meets_at_first: bool,
+}
+
+impl Offer {
+    fn new(kind: OfferKind, case: u16, object: Option<ObjectId>, value: Value) -> Offer {
+        Offer { kind, case, object, value, meets_at_first: false }
+    }
 }
 
 /// What a process is ready to do.
@@ -153,15 +161,14 @@ fn offers(code: &Code, local: &Local) -> Vec<Offer> {
     let variables = local.variables();
     let one = |kind, target, value| {
         let object = evaluate(target, variables).object();
-        vec![Offer { kind, case: 0, object, value }]
+        vec![Offer::new(kind, 0, object, value)]
     };
     match &code.instructions[pc] {
         Instruction::Select(select) => select_offers(select, variables),
         Instruction::Close(channel) => one(OfferKind::Close, channel, Value::Unit),
         Instruction::Abandon(channel) => one(OfferKind::Abandon, channel, Value::Unit),
         Instruction::Choose(targets) => {
-            let branch =
-                |case| Offer { kind: OfferKind::Branch, case, object: None, value: Value::Unit };
+            let branch = |case| Offer::new(OfferKind::Branch, case, None, Value::Unit);
             (0..targets.len() as u16).map(branch).collect()
         }
         Instruction::Sync(SyncOp::Done, target) => one(OfferKind::Add, target, Value::Int(-1)),
@@ -183,18 +190,17 @@ fn select_offers(select: &Select, variables: &[Value]) -> Vec<Offer> {
             SelectOp::Put(channel, value) => (OfferKind::Put, channel, evaluate(value, variables)),
             SelectOp::Get(channel, ..) => (OfferKind::Get, channel, Value::Unit),
             SelectOp::Timeout => {
-                let (object, value) = (None, Value::Unit);
-                offers.push(Offer { kind: OfferKind::Timeout, case, object, value });
+                offers.push(Offer::new(OfferKind::Timeout, case, None, Value::Unit));
                 continue;
             }
         };
         if let Some(object) = evaluate(channel, variables).object() {
-            offers.push(Offer { kind, case, object: Some(object), value });
+            offers.push(Offer::new(kind, case, Some(object), value));
         }
     }
     if select.default.is_some() {
         let case = select.cases.len() as u16;
-        offers.push(Offer { kind: OfferKind::Default, case, object: None, value: Value::Unit });
+        offers.push(Offer::new(OfferKind::Default, case, None, Value::Unit));
     }
     offers
 }

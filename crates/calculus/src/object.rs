@@ -64,6 +64,13 @@ impl Object {
     }
 }
 
+impl Object {
+    /// Is it a channel on which senders and receivers can meet and have to?
+    pub fn is_open_rendezvous(&self) -> bool {
+        matches!(self, Object::Channel(channel) if channel.is_rendezvous() && channel.phase == Phase::Open)
+    }
+}
+
 impl Channel {
     /// Do senders and receivers have to meet?
     pub fn is_rendezvous(&self) -> bool {

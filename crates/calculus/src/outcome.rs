@@ -13,6 +13,9 @@ use crate::tables::Tables;
 pub enum Verdict {
     /// Every process finishes.
     Terminates,
+    /// Nothing went wrong in what was seen, but not everything was seen. A verdict on a program, never
+    /// on one execution.
+    Unknown,
     /// It goes on for ever.
     Diverges,
     /// A process is blocked for ever although main has finished or others go on.
@@ -28,6 +31,7 @@ impl Verdict {
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Terminates => "terminates",
+            Verdict::Unknown => "unknown",
             Verdict::Diverges => "diverges",
             Verdict::Leak => "leak",
             Verdict::Deadlock => "deadlock",

@@ -5,8 +5,8 @@ use strait_explore::{Stateful, System, ThreadId};
 use crate::action::{Action, ActionKind};
 use crate::index::{Idx, ProcId};
 use crate::local::Status;
-use crate::machine::{Machine, Recording, State};
-use crate::menu::OfferKind;
+use crate::machine::{Cache, Machine, Recording, State};
+use crate::menu::{Offer, OfferKind};
 use crate::moves::{Stimulus, Treatment};
 use crate::object::Object;
 use crate::outcome::Outcome;
@@ -102,9 +102,13 @@ impl Stateful for Machine {
     fn decode(&self, bytes: &[u8], state: &mut State) {
         let mut reader = Reader { bytes, position: 0 };
         let procs = reader.read() as usize;
-        state.procs.resize(procs, 0);
-        for number in &mut state.procs {
+        let mut all = 0;
+        if state.procs.len() != procs {
+            state.procs.resize(procs, 0);
+        }
+        for number in state.procs.as_mut_slice() {
             *number = reader.read();
+            all |= *number;
         }
         state.objects.clear();
         while !reader.is_at_end() {
@@ -114,8 +118,7 @@ impl Stateful for Machine {
         while state.objects.last() == Some(&0) {
             state.objects.pop();
         }
-        let small = procs < 64 && state.procs.iter().all(|number| *number < 8);
-        state.compact = small && state.objects.is_empty();
+        state.compact = procs < 64 && all < 8 && state.objects.is_empty();
     }
 
     fn assign(&self, state: &mut State, other: &State) {
@@ -208,31 +211,55 @@ impl Machine {
         if !state.compact || changes_object || self.shared.symmetry {
             return None;
         }
-        let message = self.message(state, action);
-        let next = |process, stimulus| {
-            self.with_move(process, state.proc(process), stimulus, |found| {
-                let local = found.procs.is_empty() && found.objects.is_empty() && found.local < 8;
-                local.then_some(found.local as u8)
-            })
-        };
-        let mine = next(action.actor, action.stimulus(message))?;
-        let theirs = match action.partner {
-            Some((partner, case)) => {
-                Some((partner, next(partner, Stimulus::Receive(case, message))?))
+        let cache = self.cache();
+        let known = self.plain_moves(&cache, state, action);
+        drop(cache);
+        let (mine, theirs) = match known {
+            Some(known) => known?,
+            None => {
+                // Computed and remembered; then it is known.
+                self.foresee(state, action);
+                self.plain_moves(&self.cache(), state, action)??
             }
-            None => None,
         };
+        let theirs = action.partner.map(|(partner, _)| partner).zip(theirs);
         let start = successor.len();
         successor.extend_from_slice(bytes);
         // The number of processes comes first.
         let first = if state.procs.len() < 8 { 1 } else { 2 };
-        for (process, number) in [Some((action.actor, mine)), theirs].into_iter().flatten() {
+        for (process, number) in std::iter::once((action.actor, mine)).chain(theirs) {
             let position = first + process.position();
             let byte = &mut successor[start + position / 2];
             let shift = 4 * (position % 2);
             *byte = *byte & !(15 << shift) | number << shift;
         }
         Some(())
+    }
+
+    /// The new states of the actor and the partner of a step that changes no object. The outer `None` says
+    /// that they were not computed yet, the inner one that the step does more than that, or that a number
+    /// does not fit into half a byte.
+    #[expect(clippy::type_complexity, reason = "what is not known and what is not possible differ")]
+    fn plain_moves(
+        &self,
+        cache: &Cache,
+        state: &State,
+        action: &Action,
+    ) -> Option<Option<(u8, Option<u8>)>> {
+        let small =
+            |number: Option<u32>| number.filter(|number| *number < 8).map(|number| number as u8);
+        let number = state.proc(action.actor);
+        let Some((partner, case)) = action.partner else {
+            let plain = cache.plain_move(action.actor, number, action.stimulus(Value::Unit))?;
+            return Some(small(plain).map(|mine| (mine, None)));
+        };
+        let offers = &cache.loaded_menu(action.actor, number)?.offers;
+        let sends = |offer: &&Offer| offer.case == action.case && offer.kind == OfferKind::Put;
+        let message = offers.iter().find(sends).map_or(Value::Unit, |offer| offer.value);
+        let mine = cache.plain_move(action.actor, number, action.stimulus(message))?;
+        let stimulus = Stimulus::Receive(case, message);
+        let theirs = cache.plain_move(partner, state.proc(partner), stimulus)?;
+        Some(small(mine).zip(small(theirs)).map(|(mine, theirs)| (mine, Some(theirs))))
     }
 
     fn stimulate(&self, state: &mut State, process: ProcId, stimulus: Stimulus) {
@@ -342,17 +369,32 @@ impl Reader<'_> {
         self.position >= self.bytes.len() * 2
     }
 
+    #[inline]
     fn read(&mut self) -> u32 {
-        let (mut number, mut shift) = (0, 0);
+        let nibble = self.nibble();
+        if nibble < 8 { nibble } else { self.read_more(nibble & 7) }
+    }
+
+    /// The rest of a number that does not fit into one group.
+    fn read_more(&mut self, first: u32) -> u32 {
+        let (mut number, mut shift) = (first, 3);
         while !self.is_at_end() {
-            let nibble = self.bytes[self.position / 2] >> (4 * (self.position % 2)) & 15;
-            self.position += 1;
-            number |= u32::from(nibble & 7) << shift;
+            let nibble = self.nibble();
+            number |= (nibble & 7) << shift;
             shift += 3;
             if nibble < 8 {
                 break;
             }
         }
         number
+    }
+
+    /// The next group, 0 at the end.
+    #[inline]
+    fn nibble(&mut self) -> u32 {
+        let byte = self.bytes.get(self.position / 2).copied().unwrap_or(0);
+        let nibble = byte >> (4 * (self.position % 2)) & 15;
+        self.position += 1;
+        nibble.into()
     }
 }

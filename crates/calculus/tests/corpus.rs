@@ -5,10 +5,10 @@ mod common;
 
 use common::{Entry, corpus, squeeze};
 use strait_calculus::{
-    Engine, Examination, ExamineOptions, Machine, Outcome, Recording, examine, explain, parse,
-    print,
+    Engine, Examination, ExamineOptions, Machine, Outcome, Recording, Verdict, examine, explain,
+    parse, print,
 };
-use strait_explore::{Coverage, Found, Limits, brute, dpor};
+use strait_explore::{Bounds, Coverage, Found, Limits, brute, dpor};
 
 /// Programs with at most so many interleavings are also enumerated without any reduction.
 const SMALL: u64 = 200_000;
@@ -65,6 +65,55 @@ fn dpor_is_optimal_and_agrees_with_brute_force() {
         }
     }
     assert!(enumerated >= 40, "only {enumerated} programs were small enough to enumerate");
+}
+
+/// What an engine says of the program itself; the number is the bytes that it may take.
+fn verdict_by(entry: &Entry, engine: Engine) -> Examination {
+    let options = ExamineOptions { engine, memory: 64 << 20, ..Default::default() };
+    examine(&entry.program, &options)
+}
+
+/// An engine that cannot see everything may say `unknown`, or something that is wrong with the
+/// program; it may not say `terminates` without having seen everything, nor what is not so.
+#[test]
+fn no_engine_claims_more_than_it_has_seen() {
+    let endless = |entry: &Entry| !Machine::for_outcomes(&entry.program, false).code().always_ends;
+    let preemptions = |bound| Bounds { preemptions: Some(bound), ..Bounds::default() };
+    let engines = [
+        Engine::States { reduce: true, symmetry: false },
+        Engine::States { reduce: true, symmetry: true },
+        Engine::Dpor,
+        Engine::Bounded(preemptions(0)),
+        Engine::Bounded(Bounds { fair: Some(5), ..preemptions(2) }),
+        Engine::Random { seed: 1, runs: 20 },
+        Engine::Pct { seed: 1, runs: 20, depth: 3 },
+    ];
+    let (mut unknown, mut endless_programs) = (0, 0);
+    for entry in corpus() {
+        endless_programs += u32::from(endless(&entry));
+        let truth = verdict_by(&entry, engines[0].clone()).verdict;
+        assert_eq!(truth.word(), entry.verdict, "{}", entry.path.display());
+        for engine in &engines {
+            let context = format!("{} by {engine:?}", entry.path.display());
+            let examination = verdict_by(&entry, engine.clone());
+            let (verdict, coverage) = (examination.verdict, examination.coverage);
+            match verdict {
+                Verdict::Unknown => {
+                    assert_ne!(coverage, Coverage::Exhaustive, "{context}");
+                    unknown += 1;
+                }
+                _ if coverage == Coverage::Exhaustive => assert_eq!(verdict, truth, "{context}"),
+                // Only the states themselves can be complete when the outcomes are not.
+                Verdict::Terminates => {
+                    assert!(matches!(engine, Engine::States { .. }), "{context}: {coverage}");
+                    assert_eq!(verdict, truth, "{context}");
+                }
+                _ => assert!(verdict <= truth, "{context}: {verdict} instead of {truth}"),
+            }
+        }
+    }
+    assert!(endless_programs >= 10, "only {endless_programs} programs have endless executions");
+    assert!(unknown >= endless_programs, "only {unknown} answers are unknown");
 }
 
 #[test]

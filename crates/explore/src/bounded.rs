@@ -51,7 +51,6 @@ pub fn bounded<S: System>(
         visited: FxHashMap::default(),
         collector: Collector::new(),
         meter: Meter::default(),
-        cut: 0,
     };
     search.explore(limits);
     let mut report = search.collector.report;
@@ -81,8 +80,6 @@ struct Search<'s, 'b, S: System> {
     visited: FxHashMap<(u128, Option<ThreadId>), SmallVec<[Spent; 1]>>,
     collector: Collector<S>,
     meter: Meter,
-    /// How many executions were cut: of an endless system there may be no others to count.
-    cut: u64,
 }
 
 impl<S: System> Search<'_, '_, S> {
@@ -104,7 +101,12 @@ impl<S: System> Search<'_, '_, S> {
                 continue;
             };
             let (action, fingerprint) = (node.enabled[index].clone(), node.fingerprint);
-            let executions = self.collector.report.executions + self.cut;
+            // Of an endless system there may be no executions to count but those that were cut.
+            let report = &self.collector.report;
+            let executions = report.executions + report.cut;
+            if limits.stop_when_cut && report.cut > 0 {
+                return;
+            }
             if self.meter.stops(limits, executions) || self.meter.fills(limits, self.bytes()) {
                 return;
             }
@@ -142,7 +144,7 @@ impl<S: System> Search<'_, '_, S> {
             return;
         }
         if self.meter.cuts(limits, self.cursor.len()) {
-            self.cut += 1;
+            self.collector.report.cut += 1;
             return;
         }
         // What costs least is tried first: then later visits of equivalent prefixes rarely spend

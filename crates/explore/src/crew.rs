@@ -104,6 +104,7 @@ fn merge<Outcome: Clone + Eq + std::hash::Hash>(
     for (report, part) in results {
         whole.transitions += report.transitions;
         whole.executions += report.executions;
+        whole.cut += report.cut;
         whole.redundant += report.redundant;
         meter.also(part);
         found.extend(report.found);
@@ -390,6 +391,7 @@ impl Worker<'_> {
                 let prefix = Prefix { junctions, crew: Some(self.crew.clone()) };
                 if !search.resume(prefix, &path, job.pick) {
                     self.meter.bounded_by("the program is not deterministic");
+                    search.report.redundant += 1;
                     self.crew.stop();
                     break;
                 }
@@ -427,6 +429,9 @@ impl Worker<'_> {
             }
             if !go_on {
                 self.meter.bounded_by("stopped by the visitor");
+                self.crew.stop();
+            }
+            if self.limits.stop_when_cut && end == End::Cut {
                 self.crew.stop();
             }
             if self.crew.stopped.load(Ordering::Relaxed) {

@@ -1,25 +1,26 @@
-//! Endless executions: is there one that a fair scheduler allows, and is some thread blocked for
-//! ever while others go on?
+//! Endless executions: is there one that a fair scheduler allows, and is some thread blocked forever while
+//! others go on?
 //!
-//! The whole graph is searched once by Tarjan's algorithm. A component with a cycle is *fair* when
-//! each thread moves in it or is disabled somewhere in it (weak fairness): then some endless
-//! execution visits all of it and neglects nobody. A component without a way out in which an
-//! unfinished thread is never enabled blocks that thread for ever.
+//! The strongly connected components of the whole graph are found by Tarjan's algorithm. A component with
+//! a cycle is *fair* when each thread moves in it or is disabled somewhere in it (weak fairness): then some
+//! endless execution visits all of it and neglects no thread. A component without a way out in which an
+//! unfinished thread is never enabled blocks that thread forever.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use crate::coverage::Coverage;
+use crate::space::{Limit, Nature, Space, space};
 use crate::states::StateOptions;
-use crate::store::{StateId, Store};
 use crate::system::{Stateful, ThreadId};
+use crate::walk::Visit;
 
 /// What was found about endless executions.
 #[derive(Clone, Debug)]
 pub struct CycleReport<Action> {
     /// A way into a fair cycle, if there is one.
     pub divergence: Option<Vec<Action>>,
-    /// A way to where these threads are blocked for ever while others go on, if there is one.
+    /// A way to where these threads are blocked forever while others go on, if there is one.
     pub stuck: Option<(Vec<ThreadId>, Vec<Action>)>,
     /// Does this speak for everything?
     pub coverage: Coverage,
@@ -29,252 +30,198 @@ pub struct CycleReport<Action> {
     pub transitions: u64,
 }
 
-/// Searches all states for endless executions. Stops early once both kinds are found.
+/// Searches all states for endless executions.
 pub fn cycles<S: Stateful>(system: &S, options: &StateOptions<'_>) -> CycleReport<S::Action> {
-    let mut search = Tarjan::new(system, options);
-    search.run();
-    search.report
+    let options = StateOptions { reduce: false, ..*options };
+    let space = space(system, &options, |_, _, _| Visit::Expand);
+    let coverage = match space.limit {
+        None => Coverage::Exhaustive,
+        Some(Limit::Interrupted) => Coverage::Bounded("interrupted".into()),
+        Some(limit) => Coverage::Bounded(format!("{limit} in the search for cycles")),
+    };
+    let mut report = CycleReport {
+        divergence: None,
+        stuck: None,
+        coverage,
+        states: space.states().into(),
+        transitions: space.transitions() as u64,
+    };
+    let mut components = Components::new(&space);
+    let mut judge = Judge { system, space: &space, run: system.start() };
+    while let Some(component) = components.next() {
+        if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            report.coverage = Coverage::Bounded("interrupted".into());
+            break;
+        }
+        judge.judge(&component, &components, &mut report);
+        if report.divergence.is_some() && report.stuck.is_some() {
+            break;
+        }
+    }
+    report
 }
 
-/// Not on the stack any more: its component is complete.
-const COMPLETE: u32 = u32::MAX;
-
-struct Tarjan<'a, S: Stateful> {
-    system: &'a S,
-    options: &'a StateOptions<'a>,
-    store: Store,
-    /// For each state in the order of discovery: where it is stored.
-    ids: Vec<StateId>,
-    /// The smallest number known to be reachable, or [`COMPLETE`].
+/// The strongly connected components of a space, by Tarjan's algorithm: a component comes after all that
+/// can be reached from it.
+struct Components<'a, Action> {
+    space: &'a Space<Action>,
+    /// In the order of discovery, plus one; 0 for those that were not discovered.
+    order: Vec<u32>,
+    /// The smallest order known to be reachable.
     low: Vec<u32>,
+    /// The component of each state whose component is complete, plus one.
+    component: Vec<u32>,
+    complete: u32,
+    discovered: u32,
     /// States whose component is not complete, in the order of discovery.
     open: Vec<u32>,
-    frames: Vec<Frame<S::Action>>,
-    /// States with a step to themselves.
-    loops: BTreeSet<u32>,
-    scratch: S::Run,
-    numbers: hashbrown::HashMap<StateId, u32, rustc_hash::FxBuildHasher>,
-    report: CycleReport<S::Action>,
+    /// The states on the way to the current one, with the number of steps that were looked at.
+    way: Vec<(u32, usize)>,
 }
 
-/// A state whose successors are being visited.
-struct Frame<Action> {
-    number: u32,
-    action: Option<Action>,
-    enabled: Vec<Action>,
-    next: usize,
-}
-
-impl<'a, S: Stateful> Tarjan<'a, S> {
-    fn new(system: &'a S, options: &'a StateOptions<'a>) -> Self {
-        Tarjan {
-            system,
-            options,
-            store: Store::new(1),
-            ids: Vec::new(),
-            low: Vec::new(),
+impl<'a, Action> Components<'a, Action> {
+    fn new(space: &'a Space<Action>) -> Self {
+        let states = space.states() as usize;
+        let mut components = Components {
+            space,
+            order: vec![0; states],
+            low: vec![0; states],
+            component: vec![0; states],
+            complete: 0,
+            discovered: 0,
             open: Vec::new(),
-            frames: Vec::new(),
-            loops: BTreeSet::new(),
-            scratch: system.start(),
-            numbers: hashbrown::HashMap::default(),
-            report: CycleReport {
-                divergence: None,
-                stuck: None,
-                coverage: Coverage::Exhaustive,
-                states: 0,
-                transitions: 0,
-            },
-        }
+            way: Vec::new(),
+        };
+        components.discover(0);
+        components
     }
 
-    fn run(&mut self) {
-        let mut run = self.system.start();
-        self.system.canonicalise(&mut run);
-        self.enter(&run, None);
-        while let Some(frame) = self.frames.last_mut() {
-            if frame.next == frame.enabled.len() {
-                self.leave();
-                if self.report.divergence.is_some() && self.report.stuck.is_some() {
-                    break;
+    fn discover(&mut self, state: u32) {
+        self.discovered += 1;
+        self.order[state as usize] = self.discovered;
+        self.low[state as usize] = self.discovered;
+        self.open.push(state);
+        self.way.push((state, 0));
+    }
+
+    /// Is the state in the component that was given last?
+    fn is_in_last(&self, state: u32) -> bool {
+        self.component[state as usize] == self.complete
+    }
+
+    /// The next component.
+    fn next(&mut self) -> Option<Vec<u32>> {
+        while let Some((state, looked_at)) = self.way.last_mut() {
+            let (from, step) = (*state, *looked_at);
+            *looked_at += 1;
+            let Some(target) = self.space.targets(from).get(step).copied() else {
+                self.way.pop();
+                let low = self.low[from as usize];
+                if let Some((before, _)) = self.way.last() {
+                    let reached = &mut self.low[*before as usize];
+                    *reached = (*reached).min(low);
+                }
+                if low == self.order[from as usize] {
+                    return Some(self.complete(from));
                 }
                 continue;
-            }
-            let action = frame.enabled[frame.next].clone();
-            frame.next += 1;
-            let from = frame.number;
-            self.load(from, &mut run);
-            self.system.step(&mut run, &action);
-            self.system.canonicalise(&mut run);
-            self.report.transitions += 1;
-            if let Some(known) = self.enter(&run, Some(action)) {
-                if known == from {
-                    self.loops.insert(known);
-                }
-                if self.low[known as usize] != COMPLETE {
-                    let low = &mut self.low[from as usize];
-                    *low = (*low).min(known);
-                }
-            } else if self.exhausted() {
-                break;
+            };
+            if self.order[target as usize] == 0 {
+                self.discover(target);
+            } else if self.component[target as usize] == 0 {
+                let order = self.order[target as usize];
+                let low = &mut self.low[from as usize];
+                *low = (*low).min(order);
             }
         }
-        self.report.states = self.ids.len() as u64;
-    }
-
-    /// Has a limit been reached? Then the report says so.
-    fn exhausted(&mut self) -> bool {
-        let states = self.ids.len();
-        if !states.is_multiple_of(256) {
-            return false;
-        }
-        self.options.advance(256);
-        let bytes = self.store.bytes() + self.system.memory() + states * 48;
-        let by = if bytes > self.options.memory {
-            format!("memory of {} MiB in the search for cycles", self.options.memory >> 20)
-        } else if states as u64 > self.options.max_states {
-            format!("{} states in the search for cycles", self.options.max_states)
-        } else if self.is_interrupted() {
-            "interrupted".into()
-        } else {
-            return false;
-        };
-        self.report.coverage = Coverage::Bounded(by);
-        true
-    }
-
-    /// Visits a state: gives its number if it was known, else opens a frame for it.
-    fn enter(&mut self, run: &S::Run, action: Option<S::Action>) -> Option<u32> {
-        let mut bytes = Vec::new();
-        self.system.encode(run, &mut bytes);
-        let (id, fresh) = self.store.insert(&bytes, StateId::NONE).ok()?;
-        if !fresh {
-            return self.numbers.get(&id).copied();
-        }
-        let number = self.ids.len() as u32;
-        self.numbers.insert(id, number);
-        self.ids.push(id);
-        self.low.push(number);
-        self.open.push(number);
-        let mut enabled = Vec::new();
-        self.system.assign(&mut self.scratch, run);
-        self.system.enabled(&mut self.scratch, &mut enabled);
-        self.frames.push(Frame { number, action, enabled, next: 0 });
         None
     }
 
-    fn load(&self, number: u32, run: &mut S::Run) {
-        let mut bytes = Vec::new();
-        self.store.read(self.ids[number as usize], &mut bytes);
-        self.system.decode(&bytes, run);
+    /// Closes the component of its first state.
+    fn complete(&mut self, first: u32) -> Vec<u32> {
+        self.complete += 1;
+        let start = self.open.iter().rposition(|open| *open == first).unwrap_or(0);
+        let component = self.open.split_off(start);
+        for state in &component {
+            self.component[*state as usize] = self.complete;
+        }
+        component
     }
+}
 
-    /// Closes the innermost frame, and its component if it is the first state of one.
-    fn leave(&mut self) {
-        let Some(frame) = self.frames.last() else {
+/// Looks at components.
+struct Judge<'a, S: Stateful> {
+    system: &'a S,
+    space: &'a Space<S::Action>,
+    run: S::Run,
+}
+
+impl<S: Stateful> Judge<'_, S> {
+    /// Looks at the component that was given last.
+    fn judge(
+        &mut self,
+        component: &[u32],
+        components: &Components<'_, S::Action>,
+        report: &mut CycleReport<S::Action>,
+    ) {
+        let is_inside = |state: u32| components.is_in_last(state);
+        let mut inner = component.iter().flat_map(|state| self.space.targets(*state));
+        if !inner.any(|target| is_inside(*target)) {
             return;
+        }
+        let portrait = self.portrait(component, is_inside);
+        let moves = |thread| portrait.moved.contains(thread) || portrait.disabled.contains(thread);
+        let way = || {
+            let labels = self.space.way(component.iter().copied().min().unwrap_or(0));
+            labels.into_iter().map(|label| self.space.actions()[label as usize].clone()).collect()
         };
-        let number = frame.number;
-        let low = self.low[number as usize];
-        if low == number {
-            let start = self.open.iter().rposition(|open| *open == number).unwrap_or(0);
-            let component = self.open.split_off(start);
-            self.examine(&component);
-            for state in component {
-                self.low[state as usize] = COMPLETE;
-            }
-            self.frames.pop();
-        } else {
-            self.frames.pop();
-            if let Some(parent) = self.frames.last() {
-                let parent_low = &mut self.low[parent.number as usize];
-                *parent_low = (*parent_low).min(low);
-            }
-        }
-    }
-
-    /// Looks at a complete component; the frames still lead to its first state.
-    fn examine(&mut self, component: &[u32]) {
-        let (Some(first), false) = (component.first(), self.is_trivial(component)) else { return };
-        let mut portrait = Portrait::default();
-        let (mut run, mut next) = (self.system.start(), self.system.start());
-        let (mut enabled, mut bytes) = (Vec::new(), Vec::new());
-        for (position, state) in component.iter().enumerate() {
-            if position % 1024 == 0 && self.is_interrupted() {
-                self.report.coverage = Coverage::Bounded("interrupted".into());
-                return;
-            }
-            self.load(*state, &mut run);
-            let mut unfinished = Vec::new();
-            self.system.unfinished(&run, &mut unfinished);
-            self.system.enabled(&mut run, &mut enabled);
-            let able = |thread: &ThreadId| {
-                enabled.iter().any(|action| self.system.involves(action, *thread))
-            };
-            portrait.disabled.extend(unfinished.iter().filter(|thread| !able(thread)));
-            portrait.able.extend(unfinished.iter().filter(|thread| able(thread)));
-            portrait.unfinished.extend(unfinished.iter().copied());
-            for action in &enabled {
-                self.system.assign(&mut next, &run);
-                self.system.step(&mut next, action);
-                self.system.canonicalise(&mut next);
-                bytes.clear();
-                self.system.encode(&next, &mut bytes);
-                let target = self.store.insert(&bytes, StateId::NONE).ok();
-                let number = target.and_then(|(id, _)| self.numbers.get(&id));
-                // What is open from the first state on is the component.
-                let inside =
-                    |number: &u32| number >= first && self.low[*number as usize] != COMPLETE;
-                if number.is_some_and(inside) {
-                    portrait.cyclic = true;
-                    let moved =
-                        unfinished.iter().filter(|thread| self.system.involves(action, **thread));
-                    portrait.moved.extend(moved);
-                } else {
-                    portrait.has_exit = true;
-                }
-            }
-        }
-        self.judge(&portrait);
-    }
-
-    /// A single state that no step leads back to?
-    fn is_trivial(&self, component: &[u32]) -> bool {
-        component.len() == 1 && !self.loops.contains(&component[0])
-    }
-
-    fn is_interrupted(&self) -> bool {
-        self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
-    }
-
-    fn judge(&mut self, portrait: &Portrait) {
-        if !portrait.cyclic {
-            return;
-        }
-        let fair = portrait
-            .unfinished
-            .iter()
-            .all(|thread| portrait.moved.contains(thread) || portrait.disabled.contains(thread));
-        if fair && self.report.divergence.is_none() {
-            self.report.divergence = Some(self.way());
+        if report.divergence.is_none() && portrait.unfinished.iter().all(moves) {
+            report.divergence = Some(way());
         }
         let stuck: Vec<ThreadId> =
             portrait.unfinished.difference(&portrait.able).copied().collect();
-        if !portrait.has_exit && !stuck.is_empty() && self.report.stuck.is_none() {
-            self.report.stuck = Some((stuck, self.way()));
+        if report.stuck.is_none() && !portrait.has_exit && !stuck.is_empty() {
+            report.stuck = Some((stuck, way()));
         }
     }
 
-    /// The actions that lead to the state of the innermost frame.
-    fn way(&self) -> Vec<S::Action> {
-        self.frames.iter().filter_map(|frame| frame.action.clone()).collect()
+    fn portrait(&mut self, component: &[u32], is_inside: impl Fn(u32) -> bool) -> Portrait {
+        let mut portrait = Portrait::default();
+        let mut unfinished = Vec::new();
+        for state in component {
+            // What follows from a state that was not expanded may lead anywhere.
+            if self.space.nature(*state) == Nature::Unknown {
+                portrait.has_exit = true;
+                continue;
+            }
+            self.space.load(self.system, *state, &mut self.run);
+            unfinished.clear();
+            self.system.unfinished(&self.run, &mut unfinished);
+            portrait.unfinished.extend(unfinished.iter().copied());
+            for thread in &unfinished {
+                let mut able = false;
+                for (label, target) in self.space.steps(*state) {
+                    let action = &self.space.actions()[label as usize];
+                    if self.system.involves(action, *thread) {
+                        able = true;
+                        if is_inside(target) {
+                            portrait.moved.insert(*thread);
+                        }
+                    }
+                }
+                let seen = if able { &mut portrait.able } else { &mut portrait.disabled };
+                seen.insert(*thread);
+            }
+            portrait.has_exit |=
+                self.space.targets(*state).iter().any(|target| !is_inside(*target));
+        }
+        portrait
     }
 }
 
 /// What a component looks like.
 #[derive(Default)]
 struct Portrait {
-    cyclic: bool,
     has_exit: bool,
     /// Threads that want to go on in some state.
     unfinished: BTreeSet<ThreadId>,

@@ -71,7 +71,10 @@ pub fn dpor_each<S: System>(
             break;
         }
         let bytes = search.collector.bytes + system.memory();
-        if meter.stops(limits, executions) || meter.fills(limits, bytes) {
+        if meter.stops(limits, executions)
+            || meter.fills(limits, bytes)
+            || (limits.stop_when_cut && end == End::Cut)
+        {
             break;
         }
     }
@@ -192,7 +195,10 @@ impl<'s, S: System> Search<'s, S> {
                 self.collector.execution(self.system, run, trace);
                 go_on = visit(trace, &self.collector.latest);
             }
-            End::Cut => self.collector.report.executions += 1,
+            End::Cut => {
+                self.collector.report.executions += 1;
+                self.collector.report.cut += 1;
+            }
             End::Asleep | End::Interrupted => self.collector.report.redundant += 1,
         }
         self.plan_reversals();

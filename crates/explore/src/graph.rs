@@ -1,15 +1,11 @@
-//! The whole graph of a system, for drawing and for other tools.
-
-use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
-
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
+//! The whole graph of a system, for drawing and for other tools: a [`crate::Space`] without reduction, with
+//! the outcomes of its final states.
 
 use crate::coverage::Coverage;
+use crate::space::space;
 use crate::states::StateOptions;
-use crate::store::{StateId, Store};
 use crate::system::Stateful;
+use crate::walk::Visit;
 
 /// All states and steps of a system, numbered from 0 in breadth-first order.
 #[derive(Clone, Debug)]
@@ -26,61 +22,27 @@ pub struct Graph<Outcome, Action> {
 
 /// Builds the graph without any reduction, within the memory and states of the options.
 pub fn graph<S: Stateful>(system: &S, options: &StateOptions<'_>) -> Graph<S::Outcome, S::Action> {
-    let mut graph =
-        Graph { states: 0, edges: Vec::new(), finals: Vec::new(), coverage: Coverage::Exhaustive };
-    let store = Store::new(1);
-    let mut numbers: HashMap<StateId, u32, FxBuildHasher> = HashMap::default();
-    let mut queue = VecDeque::new();
-    let mut bytes = Vec::new();
-    let mut number_of = |run: &S::Run, queue: &mut VecDeque<StateId>| {
-        bytes.clear();
-        system.encode(run, &mut bytes);
-        let (id, fresh) = store.insert(&bytes, StateId::NONE).ok()?;
-        if fresh {
-            numbers.insert(id, numbers.len() as u32);
-            queue.push_back(id);
+    let unlimited = StateOptions { reduce: false, max_states: u64::MAX, ..*options };
+    let mut finals = Vec::new();
+    let space = space(system, &unlimited, |state, run, enabled| {
+        if u64::from(state) >= options.max_states {
+            return Visit::OutOfTime;
         }
-        numbers.get(&id).copied()
-    };
-    let mut run = system.start();
-    system.canonicalise(&mut run);
-    let mut next = system.start();
-    number_of(&run, &mut queue);
-    let (mut enabled, mut stored) = (Vec::new(), Vec::new());
-    while let Some(id) = queue.pop_front() {
-        let from = graph.states;
-        graph.states += 1;
-        store.read(id, &mut stored);
-        system.decode(&stored, &mut run);
-        system.enabled(&mut run, &mut enabled);
         if enabled.is_empty() {
             let mut outcomes = Vec::new();
-            system.outcomes(&mut run, &mut outcomes);
-            graph.finals.push((from, outcomes));
+            system.outcomes(run, &mut outcomes);
+            finals.push((state, outcomes));
         }
-        for action in &enabled {
-            system.assign(&mut next, &run);
-            system.step(&mut next, action);
-            system.canonicalise(&mut next);
-            if let Some(to) = number_of(&next, &mut queue) {
-                graph.edges.push((from, action.clone(), to));
-            }
-        }
-        let edges = graph.edges.capacity() * size_of::<(u32, S::Action, u32)>();
-        let used = store.bytes() + system.memory() + edges;
-        if used > options.memory || u64::from(graph.states) >= options.max_states {
-            break;
-        }
-        options.advance(1);
-        if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            break;
-        }
-    }
-    if !queue.is_empty() {
-        // What was not visited is left out, with the steps that lead there.
-        let states = graph.states;
-        graph.edges.retain(|(_, _, to)| *to < states);
-        graph.coverage = Coverage::Bounded(format!("{states} states drawn"));
-    }
-    graph
+        Visit::Expand
+    });
+    // What was not visited is left out, with the steps that lead there.
+    let states = space.expanded();
+    let steps = |from| space.steps(from).map(move |(label, to)| (from, label, to));
+    let steps = (0..states).flat_map(steps).filter(|(_, _, to)| *to < states);
+    let edges = steps.map(|(from, label, to)| (from, space.actions()[label as usize].clone(), to));
+    let coverage = match space.limit {
+        Some(_) => Coverage::Bounded(format!("{states} states drawn")),
+        None => Coverage::Exhaustive,
+    };
+    Graph { states, edges: edges.collect(), finals, coverage }
 }

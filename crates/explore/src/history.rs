@@ -23,6 +23,9 @@ pub(crate) struct Event {
     /// How many events of the same thread came before.
     index: u32,
     pub(crate) choices: u32,
+    /// The value that its first object had before it.
+    before: u64,
+    writes_if: Option<u64>,
     /// Where its races begin in the list of all races; they end where those of the next event begin.
     first_race: u32,
 }
@@ -111,7 +114,13 @@ impl History {
 
     /// Takes up the next event. `open` gives the open gates of an object before it.
     #[inline]
-    pub(crate) fn push(&mut self, pick: Pick, next: Next<'_>, open: impl Fn(u32) -> u8) {
+    pub(crate) fn push(
+        &mut self,
+        pick: Pick,
+        next: Next<'_>,
+        open: impl Fn(u32) -> u8,
+        value: impl Fn(u32) -> u64,
+    ) {
         let position = self.events.len() as u32;
         let thread = pick.thread.0 as usize;
         self.begin(thread, next.causes);
@@ -135,7 +144,35 @@ impl History {
             entries.push(Entry { position, write: access.write, open, last_write });
         }
         let step = Step { pick, accesses: Accesses::new(next.accesses) };
-        self.events.push(Event { step, index, choices: next.choices, first_race });
+        let before = next.accesses.first().map_or(0, |access| value(access.object));
+        let Next { choices, writes_if, .. } = next;
+        self.events.push(Event { step, index, choices, before, writes_if, first_race });
+    }
+
+    /// The step of an event as it would be if it came before another that it is in a race with.
+    pub(crate) fn step_before(&self, overtaken: usize, event: usize) -> Step {
+        let Event { step, writes_if, .. } = &self.events[event];
+        self.foreseen(overtaken, step.clone(), *writes_if)
+    }
+
+    /// A step as it would be if it came before an event that it is in a race with: whether it writes
+    /// depends on the value that it would find. What comes between does not write the object: it does
+    /// not happen after the event, which accesses the object.
+    pub(crate) fn foreseen(
+        &self,
+        overtaken: usize,
+        mut step: Step,
+        writes_if: Option<u64>,
+    ) -> Step {
+        let overtaken = &self.events[overtaken];
+        let object = |step: &Step| step.accesses.as_slice().first().map(|access| access.object);
+        if let Some(wanted) = writes_if {
+            let known = object(&overtaken.step) == object(&step);
+            step.accesses.set_write(!known || overtaken.before == wanted);
+        }
+        // In which ways it can be taken there is known only there.
+        step.pick.choice = 0;
+        step
     }
 
     /// The events that an event could have come before, as a part of [`History::race`].

@@ -15,6 +15,8 @@ pub struct Limits<'a> {
     pub executions: Option<u64>,
     /// Cut an execution after so many steps.
     pub length: Option<usize>,
+    /// Stop as soon as an execution was cut.
+    pub stop_when_cut: bool,
     /// Stop before what is remembered takes more bytes than this.
     pub memory: Option<usize>,
     /// Stop as soon as possible once this is true (Ctrl-C).

@@ -52,7 +52,10 @@ pub fn optimal<S: Threaded>(
             meter.bounded_by("stopped by the visitor");
             break;
         }
-        if meter.stops(limits, executions) || meter.fills(limits, search.bytes()) {
+        if meter.stops(limits, executions)
+            || meter.fills(limits, search.bytes())
+            || (limits.stop_when_cut && end == End::Cut)
+        {
             break;
         }
     }
@@ -133,7 +136,9 @@ impl<'s, S: Threaded> Search<'s, S> {
                 return false;
             }
             let Some(next) = self.system.next(pick.thread) else { return false };
-            self.history.push(pick, next, |object| self.system.open(object));
+            let system = &*self.system;
+            let (open, value) = (|object| system.open(object), |object| system.value(object));
+            self.history.push(pick, next, open, value);
             self.system.step(pick.thread, pick.choice);
             self.nodes.push(Node { tree: Place::NONE, sleep: 0..0, stale: true });
         }
@@ -170,7 +175,8 @@ impl<'s, S: Threaded> Search<'s, S> {
                     return End::Cut;
                 }
                 if !self.follow_tree(tree) {
-                    return End::Complete;
+                    // If something else is possible, the system does not do the same again.
+                    return self.anything().map_or(End::Complete, |_| End::Asleep);
                 }
             }
             if meter.interrupted(limits) {
@@ -201,11 +207,11 @@ impl<'s, S: Threaded> Search<'s, S> {
     }
 
     /// Makes the step at the head of the last node's tree. It is possible, unless the execution has
-    /// come to a premature end (see [`Threaded::enabled`]): then all that was planned here is void.
+    /// come to a premature end (see [`Threaded::enabled`]): then all that was planned here is void. Or
+    /// the system breaks its contract, and does not do the same again.
     fn follow_tree(&mut self, tree: Place) -> bool {
         let pick = self.forest.step(tree).pick;
         if !self.system.enabled(pick.thread) {
-            debug_assert!(self.anything().is_err(), "a planned step must be possible");
             if let Some(node) = self.nodes.last_mut() {
                 node.tree = Place::NONE;
             }
@@ -223,7 +229,9 @@ impl<'s, S: Threaded> Search<'s, S> {
     #[inline(always)]
     fn perform(&mut self, pick: Pick, tree: Place) {
         let Some(next) = self.system.next(pick.thread) else { return };
-        self.history.push(pick, next, |object| self.system.open(object));
+        let system = &*self.system;
+        let (open, value) = (|object| system.open(object), |object| system.value(object));
+        self.history.push(pick, next, open, value);
         self.system.step(pick.thread, pick.choice);
         self.report.transitions += 1;
         let step = &self.history.events[self.history.len() - 1].step;
@@ -266,6 +274,7 @@ impl<'s, S: Threaded> Search<'s, S> {
             }
             End::Cut => {
                 self.report.executions += 1;
+                self.report.cut += 1;
                 self.plan_reversals();
             }
             End::Asleep | End::Interrupted => {
@@ -284,9 +293,7 @@ impl<'s, S: Threaded> Search<'s, S> {
             for race in self.history.races(number) {
                 let overtaken = self.history.race(race);
                 if number >= self.fresh || self.nodes[overtaken].stale {
-                    // In which ways the step can be taken earlier is known only there.
-                    let mut step = self.history.events[number].step.clone();
-                    step.pick.choice = 0;
+                    let step = self.history.step_before(overtaken, number);
                     self.plan(overtaken, &step);
                 }
             }
@@ -340,7 +347,9 @@ impl<'s, S: Threaded> Search<'s, S> {
         let races = self.history.races_of(pick, next, |object| self.system.open(object));
         if !races.is_empty() {
             let step = Step { pick, accesses: Accesses::new(next.accesses) };
+            let writes_if = next.writes_if;
             for overtaken in races {
+                let step = self.history.foreseen(overtaken as usize, step.clone(), writes_if);
                 self.plan(overtaken as usize, &step);
             }
         }
@@ -390,6 +399,7 @@ impl<'s, S: Threaded> Search<'s, S> {
             if self.follow_tree(tree) {
                 return true;
             }
+            self.report.redundant += u64::from(self.anything().is_ok());
         }
         false
     }

@@ -22,8 +22,11 @@ pub struct Report<Outcome, Action> {
     pub states: u64,
     /// Steps performed.
     pub transitions: u64,
-    /// Complete executions (stateless search) or final states (stateful search).
+    /// Complete executions (stateless search) or final states (stateful search). The searches without
+    /// bounds on schedules count executions that were cut as well.
     pub executions: u64,
+    /// Executions that were cut because they were as long as allowed.
+    pub cut: u64,
     /// Executions that were cut short because another one covers them (0 when the reduction is
     /// optimal).
     pub redundant: u64,
@@ -38,6 +41,7 @@ impl<Outcome, Action> Report<Outcome, Action> {
             states: 0,
             transitions: 0,
             executions: 0,
+            cut: 0,
             redundant: 0,
         }
     }

@@ -29,6 +29,7 @@ struct Shard<S: System> {
     /// Each distinct outcome of the shard, where it came up first.
     found: Vec<Numbered<S>>,
     complete: u64,
+    cut: u64,
     transitions: u64,
     longest: usize,
 }
@@ -97,6 +98,7 @@ fn in_rounds<S: System>(
         for shard in draw_round(start..end, longest) {
             longest = longest.max(shard.longest);
             collector.report.executions += shard.complete;
+            collector.report.cut += shard.cut;
             collector.report.transitions += shard.transitions;
             found.extend(shard.found);
         }
@@ -117,7 +119,7 @@ fn draw<S: System, P: Picker<S>>(
     limits: &Limits<'_>,
     picker: &impl Fn(u64) -> P,
 ) -> Shard<S> {
-    let mut shard = Shard { found: Vec::new(), complete: 0, transitions: 0, longest: 0 };
+    let mut shard = Shard { found: Vec::new(), complete: 0, cut: 0, transitions: 0, longest: 0 };
     let mut collector = Collector::<S>::new();
     let mut enabled = Vec::new();
     let mut trace = Vec::new();
@@ -147,6 +149,8 @@ fn draw<S: System, P: Picker<S>>(
             if let Some(progress) = limits.progress {
                 progress(number + 1);
             }
+        } else {
+            shard.cut += 1;
         }
     }
     shard

@@ -2,39 +2,24 @@
 //! start, and for each state a way back to the first. Comes in: a system, what to do at each state.
 //! Goes out: a [`Space`] that still knows the states themselves.
 //!
-//! With reduction each state is expanded by a persistent set, and fully when that leads to nothing
-//! new. From every state the chain of new successors then ends in one that hides nothing, so no
-//! step is put off forever (see `states.rs`). For a step `a` that is enabled in a reduced state and
+//! With reduction no step is put off forever (see `walk.rs`). For a step `a` that is enabled in a reduced state and
 //! an execution `σ` that starts with it this means: some reduced path performs all of `σ`, mixed
 //! with steps that are independent of the rest of it. So what is reachable once stays visible: that
 //! a thread moves, that a fault happens, that nothing moves any more, that a thread waits forever.
 
 use std::fmt;
+use std::hash::Hash;
 use std::sync::atomic::Ordering;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::coverage::Coverage;
+use crate::packed::{Batch, unpack};
 use crate::states::StateOptions;
-use crate::store::{StateId, Store};
+use crate::store::{Place, Store};
 use crate::system::Stateful;
-
-/// What to do at a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Visit {
-    /// Go on from here.
-    Expand,
-    /// Go on from here by every step, whatever the reduction says. Needed where a step may lead to
-    /// an end by decision: it takes from the others what they would have done later.
-    ExpandFully,
-    /// Go no further: the execution ends here, whatever is enabled.
-    End,
-    /// Go no further: what follows is not known.
-    Unknown,
-    /// Go no further from any state: the time is up.
-    OutOfTime,
-}
+use crate::walk::{Frontier, Reduction, Visit, first_state, walk};
 
 /// What has ended a search before all states were seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +51,8 @@ impl fmt::Display for Limit {
 /// All states and steps that were visited.
 pub struct Space<Action> {
     store: Store,
-    ids: Vec<StateId>,
+    /// Where each state is stored.
+    places: Vec<Place>,
     /// From where each state was first reached.
     parents: Vec<u32>,
     /// Where the steps of each state begin in `labels` and `targets`, for expanded states; one more
@@ -100,7 +86,12 @@ pub enum Nature {
 impl<Action> Space<Action> {
     /// How many states there are; the first is 0.
     pub fn states(&self) -> u32 {
-        self.ids.len() as u32
+        self.places.len() as u32
+    }
+
+    /// How many states were looked at: the first ones.
+    pub fn expanded(&self) -> u32 {
+        self.offsets.len() as u32 - 1
     }
 
     /// How many steps there are.
@@ -156,14 +147,13 @@ impl<Action> Space<Action> {
 
     /// The states of which it is not known what follows, in order.
     pub fn unknown(&self) -> impl Iterator<Item = u32> + '_ {
-        let expanded = self.offsets.len() as u32 - 1;
-        self.unknown.iter().copied().chain(expanded..self.states())
+        self.unknown.iter().copied().chain(self.expanded()..self.states())
     }
 
     /// Brings a state back.
     pub fn load<S: Stateful<Action = Action>>(&self, system: &S, state: u32, run: &mut S::Run) {
         let mut bytes = Vec::new();
-        self.store.read(self.ids[state as usize], &mut bytes);
+        self.store.read(self.places[state as usize], &mut bytes);
         system.decode(&bytes, run);
     }
 
@@ -184,7 +174,7 @@ impl<Action> Space<Action> {
     /// Bytes in use, roughly.
     pub fn bytes(&self) -> usize {
         self.store.bytes()
-            + 4 * (self.ids.capacity() + self.parents.capacity() + self.offsets.capacity())
+            + 4 * (self.places.capacity() + self.parents.capacity() + self.offsets.capacity())
             + 4 * (self.labels.capacity() + self.targets.capacity())
     }
 }
@@ -197,11 +187,11 @@ pub fn space<S: Stateful>(
     visit: impl FnMut(u32, &mut S::Run, &[S::Action]) -> Visit,
 ) -> Space<S::Action> {
     let mut builder = Builder {
-        system,
         options,
+        visit,
         space: Space {
-            store: Store::new(1),
-            ids: Vec::new(),
+            store: Store::default(),
+            places: Vec::new(),
             parents: Vec::new(),
             offsets: vec![0],
             labels: Vec::new(),
@@ -214,78 +204,97 @@ pub fn space<S: Stateful>(
         },
         numbers: HashMap::default(),
         full: false,
-        bytes: Vec::new(),
-        successor: Vec::new(),
+        bytes: first_state(system),
     };
-    if let Some(limit) = builder.run(visit) {
-        builder.space.coverage = Coverage::Bounded(limit.to_string());
-        builder.space.limit = Some(limit);
+    builder.number(0);
+    let reduction = Reduction { reduce: options.reduce, puts_nothing_off: !system.always_ends() };
+    walk(system, &mut builder, reduction);
+    let mut space = builder.space;
+    if let Some(limit) = space.limit {
+        space.coverage = Coverage::Bounded(limit.to_string());
     }
-    builder.space
+    space
 }
 
-struct Builder<'a, S: Stateful> {
-    system: &'a S,
+/// The frontier of a space: states in the order of their numbers.
+struct Builder<'a, Action, V> {
     options: &'a StateOptions<'a>,
-    space: Space<S::Action>,
+    visit: V,
+    space: Space<Action>,
     /// The label of each action.
-    numbers: HashMap<S::Action, u32, FxBuildHasher>,
+    numbers: HashMap<Action, u32, FxBuildHasher>,
     /// Is there no number left for another state?
     full: bool,
+    /// A state that is to be numbered.
     bytes: Vec<u8>,
-    successor: Vec<u8>,
 }
 
-impl<S: Stateful> Builder<'_, S> {
-    /// Fills the space; says what has stopped it, if anything.
-    fn run(
-        &mut self,
-        mut visit: impl FnMut(u32, &mut S::Run, &[S::Action]) -> Visit,
-    ) -> Option<Limit> {
-        let mut run = self.system.start();
-        self.system.canonicalise(&mut run);
-        let mut scratch = self.system.start();
-        self.system.encode(&run, &mut self.successor);
-        self.number(0);
-        let (mut enabled, mut chosen) = (Vec::new(), Vec::new());
-        let mut state = 0;
-        while state < self.space.states() {
-            if let Some(limit) = self.limit(state) {
-                return Some(limit);
-            }
-            let id = self.space.ids[state as usize];
-            self.space.store.read(id, &mut self.bytes);
-            self.system.decode(&self.bytes, &mut run);
-            self.system.enabled(&mut run, &mut enabled);
-            match visit(state, &mut run, &enabled) {
-                Visit::Expand if self.options.reduce && enabled.len() > 1 => {
-                    self.system.persistent(&run, &enabled, &mut chosen);
-                    let before = self.space.states();
-                    let steps = chosen.iter().map(|position| &enabled[*position]);
-                    self.follow(state, &run, &mut scratch, steps);
-                    let stale = self.space.states() == before;
-                    if stale && chosen.len() < enabled.len() && !self.system.always_ends() {
-                        let others = (0..enabled.len()).filter(|other| !chosen.contains(other));
-                        let others = others.map(|position| &enabled[position]);
-                        self.follow(state, &run, &mut scratch, others);
-                    }
-                }
-                Visit::Expand | Visit::ExpandFully => {
-                    self.follow(state, &run, &mut scratch, enabled.iter());
-                }
-                Visit::End => self.space.ended.push(state),
-                Visit::Unknown => self.space.unknown.push(state),
-                Visit::OutOfTime => return Some(Limit::Time),
-            }
-            self.space.offsets.push(self.space.targets.len() as u32);
-            state += 1;
+impl<S, V> Frontier<S> for Builder<'_, S::Action, V>
+where
+    S: Stateful,
+    V: FnMut(u32, &mut S::Run, &[S::Action]) -> Visit,
+{
+    type Key = u32;
+
+    fn next(&mut self, system: &S, bytes: &mut Vec<u8>) -> Option<u32> {
+        let state = self.space.offsets.len() as u32 - 1;
+        if self.space.limit.is_some() {
+            return None;
         }
-        self.options.advance(u64::from(state % STRIDE));
-        None
+        let Some(place) = self.space.places.get(state as usize) else {
+            self.options.advance(u64::from(state % STRIDE));
+            return None;
+        };
+        self.space.limit = self.limit(state, system.memory());
+        if self.space.limit.is_some() {
+            return None;
+        }
+        self.space.store.read(*place, bytes);
+        Some(state)
     }
 
+    fn visit(&mut self, _system: &S, state: u32, run: &mut S::Run, enabled: &[S::Action]) -> Visit {
+        let decision = (self.visit)(state, run, enabled);
+        match decision {
+            Visit::Expand | Visit::ExpandFully => {}
+            Visit::End => self.space.ended.push(state),
+            Visit::Unknown => self.space.unknown.push(state),
+            Visit::OutOfTime => self.space.limit = Some(Limit::Time),
+        }
+        decision
+    }
+
+    fn reach<'b>(
+        &mut self,
+        from: u32,
+        batch: &mut Batch,
+        actions: impl Iterator<Item = &'b S::Action>,
+    ) -> bool
+    where
+        S::Action: 'b,
+    {
+        let before = self.space.states();
+        for (position, action) in actions.enumerate() {
+            unpack(batch.state(position), &mut self.bytes);
+            let Some(target) = self.number(from) else { break };
+            let label = self.label(action);
+            self.space.labels.push(label);
+            self.space.targets.push(target);
+        }
+        self.space.states() > before
+    }
+
+    fn leave(&mut self, _state: u32) {
+        // A state that was not decided about is not expanded.
+        if self.space.limit.is_none() {
+            self.space.offsets.push(self.space.targets.len() as u32);
+        }
+    }
+}
+
+impl<Action: Clone + Eq + Hash, V> Builder<'_, Action, V> {
     /// Has a limit been reached? Then this says which.
-    fn limit(&self, state: u32) -> Option<Limit> {
+    fn limit(&self, state: u32, system: usize) -> Option<Limit> {
         let states = u64::from(self.space.states());
         if states > self.options.max_states {
             return Some(Limit::States(self.options.max_states));
@@ -300,31 +309,11 @@ impl<S: Stateful> Builder<'_, S> {
             return None;
         }
         self.options.advance(u64::from(STRIDE));
-        let used = self.space.bytes() + self.system.memory();
+        let used = self.space.bytes() + system;
         (used > self.options.memory).then_some(Limit::Memory(self.options.memory))
     }
 
-    fn follow<'b>(
-        &mut self,
-        from: u32,
-        run: &S::Run,
-        scratch: &mut S::Run,
-        actions: impl Iterator<Item = &'b S::Action>,
-    ) where
-        S::Action: 'b,
-    {
-        for action in actions {
-            self.successor.clear();
-            let (bytes, successor) = (&self.bytes, &mut self.successor);
-            self.system.encode_successor(run, bytes, action, scratch, successor);
-            let Some(target) = self.number(from) else { return };
-            let label = self.label(action);
-            self.space.labels.push(label);
-            self.space.targets.push(target);
-        }
-    }
-
-    fn label(&mut self, action: &S::Action) -> u32 {
+    fn label(&mut self, action: &Action) -> u32 {
         if let Some(label) = self.numbers.get(action) {
             return *label;
         }
@@ -334,17 +323,17 @@ impl<S: Stateful> Builder<'_, S> {
         label
     }
 
-    /// The number of the state whose bytes are in `successor`. The store keeps it in the place of
-    /// the parent, which is kept here.
+    /// The number of the state in `bytes`, a new one if it has none.
     fn number(&mut self, parent: u32) -> Option<u32> {
         let next = self.space.states();
-        match self.space.store.insert(&self.successor, StateId::tag(next)) {
-            Ok((id, true)) => {
-                self.space.ids.push(id);
-                self.space.parents.push(parent);
-                Some(next)
+        match self.space.store.insert(&self.bytes, next) {
+            Ok((place, number)) => {
+                if number == next {
+                    self.space.places.push(place);
+                    self.space.parents.push(parent);
+                }
+                Some(number)
             }
-            Ok((id, false)) => Some(self.space.store.tag_of(id)),
             Err(_) => {
                 self.full = true;
                 None

@@ -1,22 +1,19 @@
-//! The search over states: every state once, on all cores, with or without partial-order reduction.
-//!
-//! With reduction each state is expanded by a persistent set only ([`Stateful::persistent`]). That
-//! preserves every final state (Godefroid 1996; Valmari's stubborn sets), hence every outcome of a
-//! finished execution. If endless executions may have outcomes of their own, a state whose reduced successors are all known already is expanded
-//! fully: from every state the chain of *new* successors then ends in one that hides nothing, so no
-//! action is put off for ever. That argument needs no order of visits, so it holds in parallel.
+//! The search over states: every state once, on all cores, with or without partial-order reduction
+//! (`walk.rs`). Each thread has a stack of states; a thread without work gets half of another's.
 
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError, RwLockReadGuard};
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::coverage::Coverage;
+use crate::packed::{Batch, HashPrefix, hash, unpack};
 use crate::report::{Found, Report};
-use crate::store::{Batch, StateId, Store};
+use crate::seen::{Seen, Tables};
 use crate::system::{Stateful, System};
+use crate::walk::{Frontier, Reduction, Visit, first_state, walk};
 
 /// How to search.
 #[derive(Clone, Copy, Debug)]
@@ -83,27 +80,25 @@ pub fn states_until<S: Stateful>(
     let threads = options.threads.max(1);
     let search = Search {
         options,
-        store: Store::new(threads),
+        seen: Seen::default(),
         enough: &enough,
-        pool: Mutex::new(Pool { states: Vec::new(), working: threads, end: None }),
+        pool: Mutex::new(Pool { states: StateStack::default(), working: threads, end: None }),
         wake: Condvar::new(),
         hungry: AtomicUsize::new(0),
         ended: AtomicBool::new(false),
     };
-    let mut first = Worker::new(system.clone(), &search);
-    first.begin();
+    search.begin(&first_state(system));
     let tallies: Vec<Tally<S::Outcome>> = if threads == 1 {
-        vec![first.run()]
+        vec![search.run(system)]
     } else {
         std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads)
                 .map(|_| {
-                    let system = system.clone();
-                    let search = &search;
-                    scope.spawn(move || Worker::new(system, search).run())
+                    let (system, search) = (system.clone(), &search);
+                    scope.spawn(move || search.run(&system))
                 })
                 .collect();
-            let mut tallies = vec![first.run()];
+            let mut tallies = vec![search.run(system)];
             for other in others {
                 match other.join() {
                     Ok(tally) => tallies.push(tally),
@@ -125,208 +120,224 @@ enum End {
     Enough,
 }
 
+/// States one after another, the last one first.
+#[derive(Default)]
+struct StateStack {
+    words: Vec<u64>,
+    /// Where each state ends.
+    ends: Vec<usize>,
+}
+
+impl StateStack {
+    fn push(&mut self, state: &[u64]) {
+        self.words.extend_from_slice(state);
+        self.ends.push(self.words.len());
+    }
+
+    /// Moves the last state to `state`.
+    fn pop(&mut self, state: &mut Vec<u64>) -> bool {
+        if self.ends.pop().is_none() {
+            return false;
+        }
+        let start = self.ends.last().copied().unwrap_or(0);
+        state.clear();
+        state.extend_from_slice(&self.words[start..]);
+        self.words.truncate(start);
+        true
+    }
+
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// How many bytes it takes.
+    fn size(&self) -> usize {
+        self.words.capacity() * 8 + self.ends.capacity() * size_of::<usize>()
+    }
+
+    /// Moves the first states to another stack.
+    fn give(&mut self, states: usize, to: &mut StateStack) {
+        let Some(last) = states.checked_sub(1) else { return };
+        let end = self.ends[last];
+        let offset = to.words.len();
+        to.ends.extend(self.ends.drain(..states).map(|end| offset + end));
+        to.words.extend(self.words.drain(..end));
+        for place in &mut self.ends {
+            *place -= end;
+        }
+    }
+}
+
 /// Work that is free to take.
 struct Pool {
-    states: Vec<StateId>,
-    /// How many workers are not waiting for work.
+    states: StateStack,
+    /// How many threads are not waiting for work.
     working: usize,
     end: Option<End>,
 }
 
 struct Search<'a, Enough> {
     options: &'a StateOptions<'a>,
-    store: Store,
+    seen: Seen,
     enough: &'a Enough,
     pool: Mutex<Pool>,
     wake: Condvar,
-    /// How many workers wait for work.
+    /// How many threads wait for work.
     hungry: AtomicUsize,
     ended: AtomicBool,
 }
 
-/// What one worker saw.
+/// What one thread saw, with a state that shows each outcome.
 struct Tally<Outcome> {
-    outcomes: HashMap<Outcome, StateId, FxBuildHasher>,
+    outcomes: HashMap<Outcome, Vec<u64>, FxBuildHasher>,
     transitions: u64,
     final_states: u64,
 }
 
+/// The frontier of one thread.
 struct Worker<'a, S: System, Enough> {
-    system: S,
     search: &'a Search<'a, Enough>,
-    stack: Vec<StateId>,
+    /// The tables of the seen states; given back now and then, so that others can make them grow.
+    tables: Option<RwLockReadGuard<'a, Tables>>,
+    stack: StateStack,
     tally: Tally<S::Outcome>,
-    /// Buffers that are used again and again.
-    bytes: Vec<u8>,
-    batch: Batch,
-    enabled: Vec<S::Action>,
-    chosen: Vec<usize>,
     outcomes: Vec<S::Outcome>,
+    /// The state that is looked at.
+    current: Vec<u64>,
     /// Are there outcomes that only a state on an endless execution may show?
-    careful: bool,
+    early_outcomes: bool,
     budget: u32,
 }
 
-/// How many states a worker expands between two looks at limits and at the others.
+/// How many states a thread expands between two looks at limits and at the others.
 const STRIDE: u32 = 64;
 
-impl<'a, S: Stateful, Enough: Fn(&S::Outcome) -> bool> Worker<'a, S, Enough> {
-    fn new(system: S, search: &'a Search<'a, Enough>) -> Self {
-        let tally = Tally { outcomes: HashMap::default(), transitions: 0, final_states: 0 };
-        let careful = system.has_early_outcomes() && !system.always_ends();
-        Worker {
-            careful,
-            system,
-            search,
-            stack: Vec::new(),
-            tally,
-            bytes: Vec::new(),
-            batch: Batch::default(),
-            enabled: Vec::new(),
-            chosen: Vec::new(),
-            outcomes: Vec::new(),
-            budget: 0,
-        }
-    }
+impl<S: Stateful, Enough: Fn(&S::Outcome) -> bool> Frontier<S> for Worker<'_, S, Enough> {
+    type Key = HashPrefix;
 
-    /// Puts the first state on the stack.
-    fn begin(&mut self) {
-        let mut run = self.system.start();
-        self.system.canonicalise(&mut run);
-        self.system.encode(&run, &mut self.batch.bytes);
-        self.batch.finish_state();
-        self.visit(StateId::NONE);
-    }
-
-    fn run(mut self) -> Tally<S::Outcome> {
-        let mut run = self.system.start();
-        let mut scratch = self.system.start();
-        while let Some(state) = self.next() {
-            let mut bytes = std::mem::take(&mut self.bytes);
-            self.search.store.read(state, &mut bytes);
-            self.system.decode(&bytes, &mut run);
-            self.bytes = bytes;
-            self.expand(state, &mut run, &mut scratch);
-        }
-        self.tally
-    }
-
-    /// The next state to expand: the newest of one's own, else one of the others'.
-    fn next(&mut self) -> Option<StateId> {
+    fn next(&mut self, system: &S, bytes: &mut Vec<u8>) -> Option<HashPrefix> {
         if self.budget == 0 {
             self.budget = STRIDE;
-            self.look_around();
+            self.look_around(system);
             self.search.options.advance(STRIDE.into());
         }
         self.budget -= 1;
         if self.search.ended.load(Ordering::Relaxed) {
             return None;
         }
-        self.stack.pop().or_else(|| self.search.wait_for_work(&mut self.stack))
+        if !self.stack.pop(&mut self.current) {
+            self.tables = None;
+            self.search.wait_for_work(&mut self.stack);
+            if !self.stack.pop(&mut self.current) {
+                return None;
+            }
+        }
+        unpack(&self.current, bytes);
+        Some(hash(&self.current))
     }
 
-    /// Watches the limits, and gives half of its work to those who have none.
-    fn look_around(&mut self) {
-        let search = self.search;
-        if search.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            search.end(End::Interrupted);
-        }
-        if search.store.bytes() + self.system.memory() + self.stack.capacity() * 4
-            > search.options.memory
-        {
-            search.end(End::Memory);
-        }
-        if search.options.max_states < u64::MAX
-            && search.store.len() as u64 > search.options.max_states
-        {
-            search.end(End::States);
-        }
-        if self.stack.len() > 1 && search.hungry.load(Ordering::Relaxed) > 0 {
-            let half = self.stack.len() / 2;
-            search.offer(self.stack.drain(..half));
-        }
-    }
-
-    fn expand(&mut self, state: StateId, run: &mut S::Run, scratch: &mut S::Run) {
-        let mut enabled = std::mem::take(&mut self.enabled);
-        self.system.enabled(run, &mut enabled);
-        if self.careful {
-            let mut outcomes = std::mem::take(&mut self.outcomes);
-            self.system.early_outcomes(run, &mut outcomes);
-            self.outcomes = outcomes;
-            self.record(state);
+    fn visit(
+        &mut self,
+        system: &S,
+        _state: HashPrefix,
+        run: &mut S::Run,
+        enabled: &[S::Action],
+    ) -> Visit {
+        if self.early_outcomes {
+            system.early_outcomes(run, &mut self.outcomes);
+            self.record();
         }
         if enabled.is_empty() {
-            self.finish(state, run);
-        } else if self.search.options.reduce {
-            let mut chosen = std::mem::take(&mut self.chosen);
-            self.system.persistent(run, &enabled, &mut chosen);
-            let steps = chosen.iter().map(|position| &enabled[*position]);
-            let any_new = self.follow(state, run, scratch, steps);
-            if !any_new && chosen.len() < enabled.len() && self.careful {
-                let others = (0..enabled.len()).filter(|position| !chosen.contains(position));
-                self.follow(state, run, scratch, others.map(|position| &enabled[position]));
-            }
-            self.chosen = chosen;
-        } else {
-            self.follow(state, run, scratch, enabled.iter());
+            self.tally.final_states += 1;
+            system.outcomes(run, &mut self.outcomes);
+            self.record();
         }
-        self.enabled = enabled;
+        Visit::Expand
     }
 
-    /// Performs actions; tells whether any of them leads to a new state.
-    fn follow<'b>(
+    fn reach<'b>(
         &mut self,
-        from: StateId,
-        run: &S::Run,
-        scratch: &mut S::Run,
+        from: HashPrefix,
+        batch: &mut Batch,
         actions: impl Iterator<Item = &'b S::Action>,
     ) -> bool
     where
         S::Action: 'b,
     {
-        self.batch.clear();
-        for action in actions {
-            self.tally.transitions += 1;
-            let successors = &mut self.batch.bytes;
-            self.system.encode_successor(run, &self.bytes, action, scratch, successors);
-            self.batch.finish_state();
-        }
-        self.visit(from)
-    }
-
-    /// Takes up the states of the batch; tells whether any is new.
-    fn visit(&mut self, parent: StateId) -> bool {
+        self.tally.transitions += actions.count() as u64;
         let before = self.stack.len();
+        let tables = self.tables.take().unwrap_or_else(|| self.search.seen.tables());
         let stack = &mut self.stack;
-        let keep = |state| stack.push(state);
-        if self.search.store.insert_all(&mut self.batch, parent, keep).is_err() {
-            self.search.end(End::Memory);
-        }
+        let keep = |state: &[u64]| stack.push(state);
+        self.tables = Some(self.search.seen.insert_all(tables, batch, from, keep));
         self.stack.len() > before
     }
+}
 
-    fn finish(&mut self, state: StateId, run: &mut S::Run) {
-        self.tally.final_states += 1;
-        let mut outcomes = std::mem::take(&mut self.outcomes);
-        self.system.outcomes(run, &mut outcomes);
-        self.outcomes = outcomes;
-        self.record(state);
+impl<S: Stateful, Enough: Fn(&S::Outcome) -> bool> Worker<'_, S, Enough> {
+    /// Watches the limits, and gives half of its work to threads that have none.
+    fn look_around(&mut self, system: &S) {
+        let search = self.search;
+        self.tables = None;
+        if search.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            search.end(End::Interrupted);
+        }
+        if search.seen.bytes() + system.memory() + self.stack.size() > search.options.memory {
+            search.end(End::Memory);
+        }
+        if search.options.max_states < u64::MAX
+            && search.seen.len() as u64 > search.options.max_states
+        {
+            search.end(End::States);
+        }
+        if self.stack.len() > 1 && search.hungry.load(Ordering::Relaxed) > 0 {
+            let half = self.stack.len() / 2;
+            self.stack.give(half, &mut search.pool().states);
+            search.wake.notify_all();
+        }
     }
 
-    fn record(&mut self, state: StateId) {
-        let mut outcomes = std::mem::take(&mut self.outcomes);
-        for outcome in outcomes.drain(..) {
+    /// Keeps the outcomes that the current state shows.
+    fn record(&mut self) {
+        for outcome in self.outcomes.drain(..) {
             if (self.search.enough)(&outcome) {
                 self.search.end(End::Enough);
             }
-            self.tally.outcomes.entry(outcome).or_insert(state);
+            self.tally.outcomes.entry(outcome).or_insert_with(|| self.current.clone());
         }
-        self.outcomes = outcomes;
     }
 }
 
 impl<Enough> Search<'_, Enough> {
+    /// Puts the first state into the pool.
+    fn begin(&self, first: &[u8]) {
+        let mut batch = Batch::single(first);
+        let parent = hash(batch.state(0));
+        let take = |state: &[u64]| self.pool().states.push(state);
+        drop(self.seen.insert_all(self.seen.tables(), &mut batch, parent, take));
+    }
+
+    /// Searches with one thread until there is no work left.
+    fn run<S: Stateful>(&self, system: &S) -> Tally<S::Outcome>
+    where
+        Enough: Fn(&S::Outcome) -> bool,
+    {
+        let early_outcomes = system.has_early_outcomes() && !system.always_ends();
+        let reduction = Reduction { reduce: self.options.reduce, puts_nothing_off: early_outcomes };
+        let mut worker: Worker<'_, S, Enough> = Worker {
+            search: self,
+            tables: None,
+            stack: StateStack::default(),
+            tally: Tally { outcomes: HashMap::default(), transitions: 0, final_states: 0 },
+            outcomes: Vec::new(),
+            current: Vec::new(),
+            early_outcomes,
+            budget: 0,
+        };
+        walk(system, &mut worker, reduction);
+        worker.tally
+    }
+
     fn pool(&self) -> std::sync::MutexGuard<'_, Pool> {
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -337,13 +348,8 @@ impl<Enough> Search<'_, Enough> {
         self.wake.notify_all();
     }
 
-    fn offer(&self, states: impl Iterator<Item = StateId>) {
-        self.pool().states.extend(states);
-        self.wake.notify_all();
-    }
-
     /// Takes work from the pool, or waits until there is some or all is done.
-    fn wait_for_work(&self, stack: &mut Vec<StateId>) -> Option<StateId> {
+    fn wait_for_work(&self, stack: &mut StateStack) {
         let mut pool = self.pool();
         pool.working -= 1;
         self.hungry.fetch_add(1, Ordering::Relaxed);
@@ -351,10 +357,10 @@ impl<Enough> Search<'_, Enough> {
             if self.ended.load(Ordering::Relaxed) {
                 break;
             }
-            if !pool.states.is_empty() {
-                let share = pool.states.len().div_ceil(2);
-                let rest = pool.states.len() - share;
-                stack.extend(pool.states.drain(rest..));
+            let free = pool.states.len();
+            if free > 0 {
+                pool.states.give(free.div_ceil(2), stack);
+                pool.working += 1;
                 break;
             }
             if pool.working == 0 {
@@ -364,11 +370,6 @@ impl<Enough> Search<'_, Enough> {
             pool = self.wake.wait(pool).unwrap_or_else(PoisonError::into_inner);
         }
         self.hungry.fetch_sub(1, Ordering::Relaxed);
-        let state = stack.pop();
-        if state.is_some() {
-            pool.working += 1;
-        }
-        state
     }
 
     fn conclude<S: Stateful>(
@@ -383,7 +384,7 @@ impl<Enough> Search<'_, Enough> {
             report.executions += tally.final_states;
             for (outcome, state) in tally.outcomes {
                 if seen.insert(outcome.clone(), ()).is_none() {
-                    let trace = self.trace(system, state);
+                    let trace = trace(system, &self.seen, state);
                     report.found.push(Found { outcome, trace });
                 }
             }
@@ -392,7 +393,7 @@ impl<Enough> Search<'_, Enough> {
         report.found.sort_by_cached_key(|found| {
             (found.trace.len(), FxBuildHasher.hash_one(&found.outcome))
         });
-        report.states = self.store.len() as u64;
+        report.states = self.seen.len() as u64;
         report.coverage = match self.pool().end {
             None => Coverage::Exhaustive,
             Some(End::Memory) => {
@@ -402,38 +403,74 @@ impl<Enough> Search<'_, Enough> {
             Some(End::Interrupted) => Coverage::Bounded("interrupted".into()),
             Some(End::Enough) => Coverage::Bounded("stopped at the first match".into()),
         };
-        StateReport { report, bytes: self.store.bytes() }
+        StateReport { report, bytes: self.seen.bytes() }
     }
+}
 
-    /// The actions that lead to a state: back along the parents, then forward again.
-    fn trace<S: Stateful>(&self, system: &S, state: StateId) -> Vec<S::Action> {
-        let mut path = Vec::new();
-        let mut current = state;
-        while current != StateId::NONE {
-            let mut bytes = Vec::new();
-            let parent = self.store.read(current, &mut bytes);
-            path.push(bytes);
-            current = parent;
+/// The actions that lead from the first state to this one: back along the parents.
+///
+/// A parent is known by a prefix of its hash only. Several states may have it; the parent is one that has a
+/// step to the child and is not on the way already. There always is one, the state from which the child
+/// was reached.
+fn trace<S: Stateful>(system: &S, seen: &Seen, last: Vec<u64>) -> Vec<S::Action> {
+    let first = Batch::single(&first_state(system));
+    let mut steps = Steps { system, run: system.start(), scratch: system.start() };
+    let mut way = vec![Visited { state: last, action: None, others: Vec::new() }];
+    loop {
+        let Some(child) = way.last().map(|visited| visited.state.clone()) else {
+            return Vec::new();
+        };
+        if child == first.state(0) {
+            let actions = way.into_iter().rev().filter_map(|visited| visited.action);
+            return actions.collect();
         }
-        path.reverse();
-        let mut run = system.start();
-        let mut next = system.start();
-        let (mut enabled, mut trace, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
-        for pair in path.windows(2) {
-            system.decode(&pair[0], &mut run);
-            system.enabled(&mut run, &mut enabled);
-            for action in &enabled {
-                system.assign(&mut next, &run);
-                system.step(&mut next, action);
-                system.canonicalise(&mut next);
-                bytes.clear();
-                system.encode(&next, &mut bytes);
-                if bytes == pair[1] {
-                    trace.push(action.clone());
-                    break;
-                }
-            }
+        let mut others: Vec<_> =
+            seen.parent(&child).map_or(Vec::new(), |hash| seen.with_hash(hash));
+        others.retain(|other| way.iter().all(|visited| visited.state != *other));
+        let parents = others.into_iter();
+        let parents = parents.filter_map(|state| Some((steps.between(&state, &child)?, state)));
+        let mut others: Vec<(S::Action, Vec<u64>)> = parents.collect();
+        while others.is_empty() {
+            // A wrong turn: the next parent of the state before.
+            let Some(wrong) = way.pop() else { return Vec::new() };
+            others = wrong.others;
         }
-        trace
+        if let Some((action, state)) = others.pop() {
+            way.push(Visited { state, action: Some(action), others });
+        }
+    }
+}
+
+/// A state on the way back to the first one.
+struct Visited<Action> {
+    state: Vec<u64>,
+    /// The step to the state before it on the way back.
+    action: Option<Action>,
+    /// What else could be in its place.
+    others: Vec<(Action, Vec<u64>)>,
+}
+
+/// Finds steps between states.
+struct Steps<'a, S: Stateful> {
+    system: &'a S,
+    run: S::Run,
+    scratch: S::Run,
+}
+
+impl<S: Stateful> Steps<'_, S> {
+    /// A step from one state to another, if there is one.
+    fn between(&mut self, from: &[u64], to: &[u64]) -> Option<S::Action> {
+        let (mut source, mut target) = (Vec::new(), Vec::new());
+        unpack(from, &mut source);
+        unpack(to, &mut target);
+        self.system.decode(&source, &mut self.run);
+        let (mut enabled, mut bytes) = (Vec::new(), Vec::new());
+        self.system.enabled(&mut self.run, &mut enabled);
+        enabled.into_iter().find(|action| {
+            bytes.clear();
+            let (run, scratch) = (&self.run, &mut self.scratch);
+            self.system.encode_successor(run, &source, action, scratch, &mut bytes);
+            bytes == target
+        })
     }
 }

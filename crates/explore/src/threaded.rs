@@ -52,6 +52,9 @@ pub struct Next<'r> {
     pub enablers: &'r [EventId],
     /// How many ways there are to take it, at least 1; a function of the objects accessed.
     pub choices: u32,
+    /// If given, the step accesses one object, and writes it only if that has this
+    /// [value](Threaded::value): the access says what it would do now.
+    pub writes_if: Option<u64>,
 }
 
 /// One decision of a schedule.
@@ -92,6 +95,12 @@ pub trait Threaded {
     /// there as it was before the n-th.
     fn open(&self, object: u32) -> u8;
 
+    /// The value of an object, if there are steps that write it only if it has a certain one. Only steps
+    /// that write the object change it.
+    fn value(&self, _object: u32) -> u64 {
+        0
+    }
+
     /// Makes an enabled thread's announced step, in one of the announced ways.
     fn step(&mut self, thread: ThreadId, choice: u32);
 
@@ -122,6 +131,11 @@ impl Accesses {
     fn several(accesses: &[Access]) -> Self {
         let many = (!accesses.is_empty()).then(|| accesses.into());
         Accesses { one: Accesses::NONE, many }
+    }
+
+    /// Says of the only access whether it writes.
+    pub(crate) fn set_write(&mut self, write: bool) {
+        self.one.write = write;
     }
 
     #[inline]

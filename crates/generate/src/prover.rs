@@ -45,10 +45,10 @@ impl Explorer {
 
 impl Prover for Explorer {
     fn terminates(&self, program: &Program) -> Option<bool> {
-        match self.verdict(program) {
-            (Verdict::Terminates, Coverage::Exhaustive) => Some(true),
-            (Verdict::Terminates, _) => None,
-            _ => Some(false),
+        match self.verdict(program).0 {
+            Verdict::Terminates => Some(true),
+            Verdict::Unknown => None,
+            Verdict::Diverges | Verdict::Leak | Verdict::Deadlock | Verdict::Panic => Some(false),
         }
     }
 }

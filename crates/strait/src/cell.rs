@@ -66,6 +66,10 @@ impl<T: ?Sized> UnsafeCell<T> {
             world.want(Feature::Clocks);
             let (cell, _) = self.slot.find(world, fresh, place);
             let thread = world.current;
+            world.me().operated = true;
+            if write {
+                world.break_round();
+            }
             let rival = world.clocks.touch(thread, cell, write, place)?;
             let kind = if write { "write" } else { "read" };
             let fault = format!(
@@ -78,11 +82,30 @@ impl<T: ?Sized> UnsafeCell<T> {
                 rival.place.file(),
                 rival.place.line(),
             );
-            world.ending.fault = Some(fault);
+            world.ending.fault = Some(format!("{fault}{}", hint_about_arc()));
             Some(())
         });
         if races.flatten().is_some() {
             crate::rt::schedule::give_up();
         }
+    }
+}
+
+/// A sentence about `std::sync::Arc`, if the access comes from the last drop of one: that it comes after
+/// all others is known to it alone.
+#[cold]
+fn hint_about_arc() -> &'static str {
+    let stack = std::backtrace::Backtrace::force_capture().to_string();
+    // A frame is its name and, below, its place; either says whose function it is.
+    let (frames, places) = (stack.lines(), stack.lines().skip(1));
+    let drops = frames.zip(places).any(|(frame, place)| {
+        frame.contains("drop_slow")
+            && (frame.contains("sync::Arc<") || place.contains("alloc/src/sync.rs"))
+    });
+    if drops {
+        "\nThe access is made by the last drop of a `std::sync::Arc`, and strait does not see how that \
+         orders accesses. Take `strait::sync::Arc`."
+    } else {
+        ""
     }
 }

@@ -7,10 +7,11 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use strait_explore::{
-    Bounds, Effort, Limits, Pick, Report, Workers, bounded, optimal, optimal_parallel,
-    pct_parallel, random_parallel, simplify,
+    Bounds, Coverage, Effort, Limits, Pick, Report, Workers, bounded, optimal, optimal_parallel,
+    pct_parallel, random_parallel, relaxed, simplify,
 };
 
+use crate::crash::report_crashes;
 use crate::erased::Erased;
 use crate::outcome::Outcome;
 use crate::replay::{script_of, trace_of};
@@ -22,6 +23,7 @@ use crate::rt::op::Place;
 use crate::rt::system::{Act, TWO, Tested};
 use crate::rt::thread::install_hook;
 use crate::trace::Trace;
+use crate::watchdog::watch_this_thread;
 
 /// What a program under test may give: something to compare and to show.
 pub trait Value: Clone + Eq + Hash + Debug + Send + 'static {}
@@ -53,11 +55,13 @@ pub struct Builder {
     strategy: Strategy,
     bounds: Bounds,
     executions: Option<u64>,
+    /// After how many steps executions are cut, if the caller has said so.
     length: Option<usize>,
     memory: Option<usize>,
     cores: usize,
     pub(crate) parallelism: NonZero<usize>,
     effort: Effort,
+    uncontrolled: bool,
     pub(crate) only: Option<String>,
 }
 
@@ -68,11 +72,12 @@ impl Default for Builder {
             strategy: Strategy::Every,
             bounds: Bounds::default(),
             executions: None,
-            length: Some(100_000),
+            length: None,
             memory: None,
             cores: 1,
             parallelism: TWO,
             effort: Effort::default(),
+            uncontrolled: false,
             only: None,
         }
     }
@@ -81,6 +86,9 @@ impl Default for Builder {
 /// The bounds of paper 002 (section 4.1), when bounding is chosen.
 const PREEMPTIONS: u32 = 2;
 const FAIR: u32 = 5;
+
+/// Longer executions are taken to be endless, unless the caller has named a length.
+const LENGTH: usize = 100_000;
 
 impl Builder {
     /// Every schedule, total store order.
@@ -141,7 +149,8 @@ impl Builder {
         self
     }
 
-    /// Cuts executions after so many steps, and says so. The default is 100,000.
+    /// Cuts executions after so many steps, and says so. Without this, a check fails when an execution
+    /// takes more than 100,000 steps.
     pub fn length(mut self, limit: usize) -> Self {
         self.length = Some(limit);
         self
@@ -168,6 +177,31 @@ impl Builder {
         self
     }
 
+    /// Accepts code under test that the library does not control: threads that make no step, threads
+    /// and blocking of the operating system, executions that go another way when they are repeated.
+    /// Then nothing is known about what such code does in other schedules.
+    pub fn allow_uncontrolled(mut self) -> Self {
+        self.uncontrolled = true;
+        self
+    }
+
+    /// Is code accepted that the library does not control?
+    pub(crate) fn allows_uncontrolled(&self) -> bool {
+        self.uncontrolled
+    }
+
+    /// Does the search begin no execution in vain?
+    pub(crate) fn is_optimal(&self) -> bool {
+        self.strategy == Strategy::Every
+    }
+
+    /// The length after which executions are cut without anybody having asked for it. Drawn schedules
+    /// may be as long as they like: some are unfair.
+    pub(crate) fn unasked_length(&self) -> Option<usize> {
+        let searches = matches!(self.strategy, Strategy::Every | Strategy::Bounded);
+        (searches && self.length.is_none()).then_some(LENGTH)
+    }
+
     /// What `thread::available_parallelism` gives under test (the number of capabilities in paper
     /// 002). The default is 2, so that results do not depend on the machine.
     pub fn parallelism(mut self, threads: NonZero<usize>) -> Self {
@@ -178,14 +212,15 @@ impl Builder {
     fn limits(&self) -> Limits<'static> {
         Limits {
             executions: self.executions,
-            length: self.length,
+            length: Some(self.length.unwrap_or(LENGTH)),
+            stop_when_cut: self.unasked_length().is_some(),
             memory: self.memory,
             ..Limits::default()
         }
     }
 
     /// What is searched for, in words.
-    fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let which = match self.strategy {
             Strategy::Every => "every schedule".to_owned(),
             Strategy::Bounded => format!("schedules with {}", self.bounds),
@@ -224,7 +259,16 @@ impl Builder {
         &self,
         program: impl Fn() -> T + Send + Sync + 'static,
     ) -> Result<Outcomes<T>, Box<Failure>> {
-        self.look_for(erased(program), Location::caller(), &Outcome::is_failure).map(revived)
+        let place = Location::caller();
+        let found = self.look_for(erased(program), place, &Outcome::is_failure);
+        let outcomes =
+            found.inspect_err(|failure| self.summarise_failure(failure.executions, place))?;
+        if let Some(failure) = self.doubtful(&outcomes) {
+            self.summarise_failure(failure.executions, place);
+            return Err(Box::new(failure));
+        }
+        self.summarise(&outcomes, place);
+        Ok(revived(outcomes))
     }
 
     /// The simplest way to an outcome.
@@ -250,10 +294,10 @@ impl Builder {
             return self.replayed(program, &text, place, is_wrong);
         }
         let (outcomes, tested) = self.search(program, place, &|outcome| !is_wrong(outcome));
-        match outcomes.found.iter().find(|found| is_wrong(&found.outcome)) {
-            None => Ok(outcomes),
-            Some(found) => Err(Box::new(self.failure(&tested, &outcomes, found, is_wrong))),
+        if let Some(found) = outcomes.found.iter().find(|found| is_wrong(&found.outcome)) {
+            return Err(Box::new(self.failure(&tested, &outcomes, found, is_wrong)));
         }
+        Ok(outcomes)
     }
 
     /// All outcomes, and a way to explain one of them or their absence.
@@ -266,6 +310,19 @@ impl Builder {
         let (known, builder) = (outcomes.clone(), self.clone());
         let explain = move |index, message| builder.explanation(&tested, &known, index, message);
         (revived(outcomes), Box::new(explain))
+    }
+
+    /// The failure of a check that has found nothing wrong and proves nothing.
+    pub(crate) fn doubtful<T>(&self, outcomes: &Outcomes<T>) -> Option<Failure> {
+        let doubt = outcomes.doubt.as_ref()?;
+        Some(Failure {
+            message: doubt.to_string(),
+            trace: Trace::default(),
+            executions: outcomes.executions,
+            search: self.describe(),
+            test: test_name(),
+            origin: Origin::Doubt(doubt.remedy()),
+        })
     }
 
     fn explanation(
@@ -343,6 +400,8 @@ impl Builder {
         go_on: Judge<'_>,
     ) -> (Outcomes<Erased>, Tested<Erased>) {
         install_hook();
+        report_crashes();
+        watch_this_thread(Some(test_name().unwrap_or_else(|| "a check".to_owned())));
         let mut tested = Tested::new(program, self.model, Features::default(), place);
         tested.parallelism = self.parallelism;
         let mut builder = self.clone();
@@ -356,9 +415,29 @@ impl Builder {
             }
             match tested.satisfied() {
                 Some(more) => tested = more,
-                None => return (outcomes(report), tested),
+                None => {
+                    let outcomes = self.trusted(&tested, outcomes(report), go_on);
+                    return (outcomes, tested);
+                }
             }
         }
+    }
+
+    /// The outcomes with the reason why they prove nothing, if there is one.
+    fn trusted(
+        &self,
+        tested: &Tested<Erased>,
+        mut outcomes: Outcomes<Erased>,
+        go_on: Judge<'_>,
+    ) -> Outcomes<Erased> {
+        if !outcomes.found.iter().all(|found| go_on(&found.outcome)) {
+            return outcomes;
+        }
+        outcomes.doubt = self.doubt(tested, &outcomes);
+        if let Some(doubt) = outcomes.doubt.as_ref().filter(|_| outcomes.is_exhaustive()) {
+            outcomes.coverage = Coverage::Bounded(doubt.to_string());
+        }
+        outcomes
     }
 
     /// Searches every schedule on several cores.
@@ -373,7 +452,7 @@ impl Builder {
             !world.outside && !world.lacks() && go_on(outcome)
         };
         let workers = Workers::new(self.cores);
-        optimal_parallel(|| tested.execution(), workers, &self.limits(), visit)
+        optimal_parallel(|| tested.searched(), workers, &self.limits(), visit)
     }
 
     fn once(&self, tested: &Tested<Erased>, go_on: Judge<'_>) -> Report<Outcome<Erased>, Pick> {
@@ -383,10 +462,14 @@ impl Builder {
                 return self.every_on_cores(tested, go_on);
             }
             Strategy::Every => {
-                let mut execution = tested.execution();
-                let report = optimal(&mut execution, &limits, |execution, outcome| {
+                let mut execution = tested.searched();
+                let visit = |execution: &Execution<Erased>, outcome: &Outcome<Erased>| {
                     !execution.world().lacks() && go_on(outcome)
-                });
+                };
+                let report = match self.model {
+                    Model::Rc11 => relaxed(&mut execution, &limits, visit),
+                    Model::Sc | Model::Tso | Model::Pso => optimal(&mut execution, &limits, visit),
+                };
                 tested.take_up(execution.world());
                 return report;
             }
@@ -408,8 +491,10 @@ fn outcomes(report: Report<Outcome<Erased>, Pick>) -> Outcomes<Erased> {
         found: found.map(|found| Found { outcome: found.outcome, picks: found.trace }).collect(),
         coverage: report.coverage,
         executions: report.executions,
+        cut: report.cut,
         steps: report.transitions,
         redundant: report.redundant,
+        doubt: None,
     }
 }
 
@@ -428,6 +513,7 @@ fn picked<Outcome>(report: Report<Outcome, Act>) -> Report<Outcome, Pick> {
         states: report.states,
         transitions: report.transitions,
         executions: report.executions,
+        cut: report.cut,
         redundant: report.redundant,
     }
 }
@@ -445,13 +531,13 @@ pub(crate) fn erased<T: Value>(program: impl Fn() -> T + Send + Sync + 'static) 
 
 /// The outcomes with the type of their values.
 fn revived<T: Value>(outcomes: Outcomes<Erased>) -> Outcomes<T> {
-    let Outcomes { found, coverage, executions, steps, redundant } = outcomes;
+    let Outcomes { found, coverage, executions, cut, steps, redundant, doubt } = outcomes;
     let revive = |found: Found<Erased>| Found {
         outcome: revived_outcome(found.outcome),
         picks: found.picks,
     };
     let found = found.into_iter().map(revive).collect();
-    Outcomes { found, coverage, executions, steps, redundant }
+    Outcomes { found, coverage, executions, cut, steps, redundant, doubt }
 }
 
 pub(crate) fn revived_outcome<T: Value>(outcome: Outcome<Erased>) -> Outcome<T> {

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::rt::atomic as model;
-use crate::rt::current::under_test;
+use crate::rt::current::{under_test, with};
 use crate::rt::slot::{Fresh, Slot};
 
 /// A shared variable.
@@ -126,9 +126,16 @@ impl<T> CRef<T> {
         }
         let version = self.keep(value);
         let place = Location::caller();
-        let order = (Ordering::SeqCst, Ordering::SeqCst);
-        let swap = |old| (old == ticket.version).then_some(version);
-        let (done, now) = match model::update(&self.slot, 0, order, "cas", place, swap) {
+        let (success, failure) = (Ordering::SeqCst, Ordering::SeqCst);
+        let swapped = if with(|world| world.is_relaxed()) == Some(true) {
+            let (expected, new) = (ticket.version, version);
+            let change = model::Change { expected, new, success, failure, weak: false };
+            model::compare_exchange(&self.slot, 0, change, place)
+        } else {
+            let swap = |old| (old == ticket.version).then_some(version);
+            model::update(&self.slot, 0, (success, failure), "cas", place, swap)
+        };
+        let (done, now) = match swapped {
             Ok(_) => (true, version),
             Err(old) => (false, old),
         };

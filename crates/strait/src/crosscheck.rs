@@ -214,3 +214,21 @@ fn compare_bounded<T: Value>(name: &str, program: Program<T>, model: Model) {
         "outcomes within bounds of {name}"
     );
 }
+
+/// Compares a search in which loops wait with one in which they go round. Gives how many values there
+/// are.
+fn compare_with_rounds<T: Value>(name: &str, program: Program<T>, model: Model) -> usize {
+    install_hook();
+    let tested = tested(&program, model);
+    let values = |found: &[strait_explore::Found<Outcome<T>, _>]| {
+        set(found.iter().map(|found| &found.outcome).filter(|outcome| !outcome.is_deadlock()))
+    };
+    let bounds = Bounds { fair: Some(3), ..Bounds::default() };
+    let limits = Limits { length: Some(40), ..Limits::default() };
+    let waiting = bounded(&tested, &bounds, &limits);
+    let mut plain = tested.anew();
+    plain.recognises_loops = false;
+    let going_round = bounded(&plain, &bounds, &limits);
+    assert_eq!(values(&waiting.found), values(&going_round.found), "values of {name}");
+    waiting.found.len()
+}

@@ -2,49 +2,33 @@
 //! real, where each task has an operating system thread.
 
 use std::future::Future;
-use std::panic::resume_unwind;
+use std::panic::{Location, resume_unwind};
 use std::pin::{Pin, pin};
 use std::sync::{Arc, PoisonError};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 
-use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::thread::{self, Thread};
-
-/// Wakes the thread that performs a task.
-struct ThreadWaker {
-    thread: Thread,
-    woken: AtomicBool,
-}
-
-impl Wake for ThreadWaker {
-    #[track_caller]
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    #[track_caller]
-    fn wake_by_ref(self: &Arc<Self>) {
-        if !self.woken.swap(true, Ordering::SeqCst) {
-            self.thread.unpark();
-        }
-    }
-}
+use crate::rt::op::Place;
+use crate::rt::thread as model;
+use crate::thread;
+use crate::waker::Task;
 
 /// Performs a future to its end on this thread.
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
+    block_on_at(future, Location::caller())
+}
+
+fn block_on_at<F: Future>(future: F, place: Place) -> F::Output {
     let mut future = pin!(future);
-    let thread = thread::current();
-    let waker = Arc::new(ThreadWaker { thread, woken: AtomicBool::new(false) });
-    let task = Waker::from(waker.clone());
-    let mut context = Context::from_waker(&task);
+    let task = Task::new(place);
+    let waker = task.waker();
+    let mut context = Context::from_waker(&waker);
     loop {
+        let before = task.before_poll();
         if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
             return output;
         }
-        while !waker.woken.swap(false, Ordering::SeqCst) {
-            thread::park();
-        }
+        task.wait(&before);
     }
 }
 
@@ -67,16 +51,15 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
+    let place = Location::caller();
     let finish = Arc::new(crate::sync::Mutex::new(Finish { output: None, waker: None }));
     let theirs = finish.clone();
     let thread = thread::spawn(move || {
-        let output =
-            std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || block_on(future)));
-        if crate::rt::schedule::is_torn_down(&output) {
-            return;
-        }
+        let output = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
+            block_on_at(future, place)
+        }));
         if let Err(panic) = &output {
-            crate::rt::thread::note_panic(&**panic);
+            model::note_panic(&**panic);
         }
         let waker = {
             let mut finish = theirs.lock().unwrap_or_else(PoisonError::into_inner);
@@ -111,7 +94,7 @@ impl<T> JoinHandle<T> {
 /// The panic of a task, if it is one, was seen.
 fn seen<T>(output: &thread::Result<T>, number: Option<u32>) {
     if let (Err(_), Some(number)) = (output, number) {
-        crate::rt::thread::seen_panic(number);
+        model::seen_panic(number);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Hints, as in `std::hint`.
 
 /// A hint that the thread is waiting in a loop. Under test others go first, as after
-/// [`crate::thread::yield_now`].
-#[inline]
+/// [`crate::thread::yield_now`], and the loop waits until something that it reads has changed.
+#[inline(always)]
 #[track_caller]
 pub fn spin_loop() {
     if crate::rt::current::under_test() {

@@ -7,11 +7,14 @@ pub mod cell;
 pub mod channel;
 mod check;
 mod choice;
+mod crash;
 pub mod cref;
 #[cfg(test)]
 mod crosscheck;
+mod doubt;
 mod erased;
 pub mod exception;
+mod foreign;
 pub mod future;
 pub mod hint;
 mod local;
@@ -26,13 +29,17 @@ mod scope;
 mod script;
 mod sides;
 pub mod stm;
+mod summary;
 pub mod sync;
 pub mod thread;
 mod trace;
+mod waker;
+mod watchdog;
 
 pub use annotate::{Shared, all_known, forgets, invariant, knows_about, label};
 pub use check::{Builder, Value};
 pub use choice::choose;
+pub use doubt::Doubt;
 pub use outcome::{Blocked, Outcome};
 pub use predicate::{
     Predicate, Verdict, always_same, always_true, deadlocks_always, deadlocks_sometimes, gives,
@@ -59,12 +66,14 @@ pub fn outcomes<T: Value>(program: impl Fn() -> T + Send + Sync + 'static) -> Ou
     Builder::new().outcomes(program)
 }
 
-/// The set of values that the program gives, sorted, each as `Ok`, and failures as text.
+/// The set of values that the program gives, sorted, each as `Ok`, and failures as text. If the set
+/// cannot be trusted (see [`Doubt`]), the reason is one of them.
 #[track_caller]
 pub fn results<T: Value + Ord>(
     program: impl Fn() -> T + Send + Sync + 'static,
 ) -> Vec<Result<T, String>> {
     let outcomes = Builder::new().outcomes(program);
+    let doubt = outcomes.doubt;
     let mut results: Vec<Result<T, String>> = outcomes
         .found
         .into_iter()
@@ -72,6 +81,7 @@ pub fn results<T: Value + Ord>(
             Outcome::Value(value) => Ok(value),
             failure => Err(failure.to_string()),
         })
+        .chain(doubt.map(|doubt| Err(doubt.to_string())))
         .collect();
     results.sort();
     results

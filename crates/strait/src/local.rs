@@ -45,6 +45,7 @@ impl<T: 'static> LocalKey<T> {
     fn modelled(&'static self) -> Rc<T> {
         let key = std::ptr::from_ref(self).addr();
         let known = with(|world| {
+            world.me().operated = true;
             let locals = &world.me().locals;
             locals.iter().find(|(other, _)| *other == key).map(|(_, value)| value.clone())
         });
@@ -137,17 +138,6 @@ pub(crate) fn drop_all() {
     {
         let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
     }
-}
-
-/// Takes the values of all threads whose stacks were left as they are.
-#[cold]
-pub(crate) fn sweep() -> Vec<Rc<dyn Any>> {
-    with(|world| {
-        world.locals = 0;
-        let all = world.threads.iter_mut().flat_map(|thread| thread.locals.drain(..));
-        all.map(|(_, value)| value).collect()
-    })
-    .unwrap_or_default()
 }
 
 /// Declares thread-local values, as `std::thread_local!` does.

@@ -162,6 +162,11 @@ impl<T: Clone> MVar<T> {
         }
         let place = Location::caller();
         let object = self.object(place);
+        if with(|world| world.peeks(object)) == Some(true)
+            && let Some(value) = self.guard().clone()
+        {
+            return value;
+        }
         point(Op::gated_read(object, FULL, "read", place));
         self.seen(object).unwrap_or_else(|| crate::rt::lock::gone())
     }

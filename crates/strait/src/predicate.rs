@@ -187,14 +187,24 @@ impl Builder {
         program: impl Fn() -> T + Send + Sync + 'static,
         predicates: &[Predicate<T>],
     ) -> Vec<Verdict> {
+        self.judged(program, predicates).0
+    }
+
+    #[track_caller]
+    fn judged<T: Value>(
+        &self,
+        program: impl Fn() -> T + Send + Sync + 'static,
+        predicates: &[Predicate<T>],
+    ) -> (Vec<Verdict>, Outcomes<T>) {
         let (outcomes, explain) = self.outcomes_and_explanations(program);
         let judge = |predicate: &Predicate<T>| {
             let mut failures = failures(predicate, &outcomes, &explain).into_iter();
-            let failure = failures.next().map(Box::new);
+            let failure = failures.next().or_else(|| self.doubtful(&outcomes)).map(Box::new);
             let (name, coverage) = (predicate.name.clone(), outcomes.coverage.clone());
             Verdict { name, failure, others: failures.collect(), coverage }
         };
-        predicates.iter().map(judge).collect()
+        let verdicts = predicates.iter().map(judge).collect();
+        (verdicts, outcomes)
     }
 
     /// Checks that the program never deadlocks, never panics, and always gives the same result.
@@ -208,8 +218,13 @@ impl Builder {
             panic!("{failure}");
         }
         let program = move || program();
-        let verdicts = self.test(program, &[never_deadlocks(), never_panics(), always_same()]);
-        if verdicts.iter().any(|verdict| !verdict.holds()) {
+        let place = Location::caller();
+        let predicates = [never_deadlocks(), never_panics(), always_same()];
+        let (verdicts, outcomes) = self.judged(program, &predicates);
+        if verdicts.iter().all(Verdict::holds) {
+            self.summarise(&outcomes, place);
+        } else {
+            self.summarise_failure(outcomes.executions, place);
             let lines: Vec<String> = verdicts.iter().map(Verdict::to_string).collect();
             panic!("{}", lines.join("\n"));
         }

@@ -3,9 +3,10 @@
 
 use std::panic::Location;
 
-use strait_explore::{Coverage, System, compact, replay, schedule_of};
+use strait_explore::{Coverage, Schedule, System, compact, replay, schedule_of};
 
 use crate::check::{Builder, Judge, Value, erased, revived_outcome, test_name};
+use crate::crash::report_crashes;
 use crate::erased::Erased;
 use crate::outcome::Outcome;
 use crate::report::{Failure, Found, Origin, Outcomes};
@@ -13,7 +14,7 @@ use crate::rt::execution::Program;
 use crate::rt::op::Place;
 use crate::rt::system::{Act, Tested};
 use crate::rt::thread::install_hook;
-use crate::script::{Script, ScriptError};
+use crate::script::{Script, ScriptError, Steps};
 use crate::trace::Trace;
 
 impl Builder {
@@ -35,13 +36,15 @@ impl Builder {
         place: Place,
     ) -> Result<(Outcome<Erased>, Trace), ScriptError> {
         install_hook();
+        report_crashes();
         let script: Script = script.parse()?;
         let mut tested = Tested::new(program, script.model, script.features, place);
         tested.parallelism = self.parallelism;
-        let mut again = replay(&tested, &script.schedule)?;
+        let schedule = schedule(&tested, script.steps);
+        let mut again = replay(&tested, &schedule)?;
         // Once more if that has shown what transactions touch: the trace is to name it.
         if let Some(more) = tested.knowing_transactions() {
-            again = replay(&more, &script.schedule)?;
+            again = replay(&more, &schedule)?;
             tested = more;
         }
         let outcome = again.outcomes.into_iter().next().ok_or(ScriptError::Empty)?;
@@ -67,8 +70,10 @@ impl Builder {
                 found: vec![Found { outcome, picks: Vec::new() }],
                 coverage: Coverage::Sampled(1),
                 executions: 1,
+                cut: 0,
                 steps: 0,
                 redundant: 0,
+                doubt: None,
             }),
             Err(error) => {
                 let trace = self.performed_part(text, program, place);
@@ -95,7 +100,7 @@ impl Builder {
         let mut tested = Tested::new(program, script.model, script.features, place);
         tested.parallelism = self.parallelism;
         let (mut run, mut enabled, mut acts) = (tested.start(), Vec::new(), Vec::new());
-        for position in script.schedule.positions {
+        for position in schedule(&tested, script.steps).positions {
             tested.enabled(&mut run, &mut enabled);
             let Some(act) = enabled.get(position as usize) else { break };
             tested.step(&mut run, act);
@@ -105,10 +110,29 @@ impl Builder {
     }
 }
 
+/// The steps by their positions; as far as they are possible.
+fn schedule(tested: &Tested<Erased>, steps: Steps) -> Schedule {
+    let births = match steps {
+        Steps::Positions(schedule) => return schedule,
+        Steps::Births(births) => births,
+    };
+    let (mut run, mut enabled, mut positions) = (tested.start(), Vec::new(), Vec::new());
+    for (birth, choice) in births {
+        tested.enabled(&mut run, &mut enabled);
+        let is_it = |act: &Act| {
+            run.world().births[act.pick.thread.0 as usize] == birth && act.pick.choice == choice
+        };
+        let Some(position) = enabled.iter().position(is_it) else { break };
+        positions.push(position as u32);
+        tested.step(&mut run, &enabled[position]);
+    }
+    Schedule { positions }
+}
+
 /// The replay string of these steps.
 pub(crate) fn script_of(tested: &Tested<Erased>, acts: &[Act]) -> Script {
     let schedule = schedule_of(tested, acts).unwrap_or_default();
-    Script { model: tested.model, features: tested.features, schedule }
+    Script { model: tested.model, features: tested.features, steps: Steps::Positions(schedule) }
 }
 
 /// Performs the steps again, with a log.

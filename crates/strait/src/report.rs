@@ -5,6 +5,7 @@ use std::fmt;
 
 use strait_explore::{Coverage, Pick};
 
+use crate::doubt::Doubt;
 use crate::outcome::Outcome;
 use crate::trace::Trace;
 
@@ -23,12 +24,17 @@ pub struct Outcomes<T> {
     pub found: Vec<Found<T>>,
     /// How much the search speaks for.
     pub coverage: Coverage,
-    /// Complete executions.
+    /// Executions, those that were cut included.
     pub executions: u64,
+    /// Executions that were cut because they were as long as allowed.
+    pub cut: u64,
     /// Steps performed, those performed again to get back to a branching point not counted.
     pub steps: u64,
     /// Executions that were begun in vain (0 when the reduction is optimal).
     pub redundant: u64,
+    /// Why this does not speak for the program, if it does not. Then it is not exhaustive, and checks
+    /// fail.
+    pub doubt: Option<Doubt>,
 }
 
 impl<T> Outcomes<T> {
@@ -86,6 +92,8 @@ pub(crate) enum Origin {
     Replay,
     /// A given schedule could not be performed.
     Misfit,
+    /// Nothing wrong was found, but that proves nothing.
+    Doubt(&'static str),
 }
 
 impl fmt::Display for Failure {
@@ -101,6 +109,12 @@ impl fmt::Display for Failure {
             Origin::Replay => {
                 writeln!(formatter, "{message}")?;
                 writeln!(formatter, "seen again under {search}:")?;
+            }
+            Origin::Doubt(remedy) => {
+                writeln!(formatter, "not tested: {message}")?;
+                writeln!(formatter, "{remedy}")?;
+                let plural = if *executions == 1 { "" } else { "s" };
+                return writeln!(formatter, "{executions} execution{plural} of {search}");
             }
             Origin::Misfit => {
                 writeln!(formatter, "{search} does not fit this check: {message}")?;

@@ -100,19 +100,13 @@ impl<'scope> Scope<'scope, '_> {
         let theirs = packet.clone();
         let job: Box<dyn FnOnce() + Send + 'scope> = Box::new(move || {
             let result = catch_unwind(AssertUnwindSafe(code));
-            if crate::rt::schedule::is_torn_down(&result) {
-                if let Err(payload) = result {
-                    resume_unwind(payload);
-                }
-                return;
-            }
             theirs.unseen.fetch_add(usize::from(result.is_err()), Ordering::SeqCst);
             *theirs.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
             theirs.done.notify_all();
         });
         // SAFETY: `scope` waits for the thread, also when it is unwound itself, before anything
-        // that the code borrows can end. When an execution under test is torn down, the stacks of
-        // younger threads are unwound before those of older ones, or stay as they are for good.
+        // that the code borrows can end. When an execution under test ends early, none of its threads
+        // goes on.
         let job: Box<dyn FnOnce() + Send + 'static> = unsafe { std::mem::transmute(job) };
         let handle = thread::spawn_boxed(builder, job, place)?;
         let thread = handle.thread().clone();

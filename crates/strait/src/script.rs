@@ -47,16 +47,43 @@ impl From<ScheduleError> for ScriptError {
 pub(crate) struct Script {
     pub(crate) model: Model,
     pub(crate) features: Features,
-    pub(crate) schedule: Schedule,
+    pub(crate) steps: Steps,
 }
 
-const MODELS: [(&str, Model); 3] = [("sc", Model::Sc), ("tso", Model::Tso), ("pso", Model::Pso)];
+/// Which steps are made.
+pub(crate) enum Steps {
+    /// By their positions among those that are possible.
+    Positions(Schedule),
+    /// By the threads that make them, numbered in the order of their births, and the ways in which they
+    /// are taken: what is known in a crash.
+    Births(Vec<(u32, u32)>),
+}
+
+/// What a replay string begins with.
+pub(crate) fn head(model: Model, features: Features) -> impl fmt::Display {
+    struct Head(&'static str, u8);
+    impl fmt::Display for Head {
+        fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(formatter, "{}{}", self.0, self.1)
+        }
+    }
+    let known = MODELS.iter().find(|(_, known)| *known == model);
+    Head(known.map_or("", |entry| entry.0), features.number())
+}
+
+const MODELS: [(&str, Model); 4] =
+    [("sc", Model::Sc), ("tso", Model::Tso), ("pso", Model::Pso), ("rc11-", Model::Rc11)];
 
 impl fmt::Display for Script {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name =
-            MODELS.iter().find(|(_, model)| *model == self.model).map_or("", |entry| entry.0);
-        write!(formatter, "{name}{}/{}", self.features.number(), self.schedule)
+        write!(formatter, "{}/", head(self.model, self.features))?;
+        match &self.steps {
+            Steps::Positions(schedule) => write!(formatter, "{schedule}"),
+            Steps::Births(steps) => {
+                let texts = steps.iter().map(|(birth, choice)| format!("{birth}:{choice}"));
+                write!(formatter, "@{}", texts.collect::<Vec<_>>().join("."))
+            }
+        }
     }
 }
 
@@ -71,6 +98,19 @@ impl FromStr for Script {
             Some((*model, Features::numbered(number.parse().ok()?)?))
         });
         let (model, features) = known.ok_or_else(head)?;
-        Ok(Script { model, features, schedule: schedule.parse()? })
+        let steps = match schedule.strip_prefix('@') {
+            Some(births) => Steps::Births(births_of(births).ok_or_else(head)?),
+            None => Steps::Positions(schedule.parse()?),
+        };
+        Ok(Script { model, features, steps })
     }
+}
+
+/// `0.2:1.0` as steps of threads.
+fn births_of(text: &str) -> Option<Vec<(u32, u32)>> {
+    let step = |text: &str| {
+        let (birth, choice) = text.split_once(':').unwrap_or((text, "0"));
+        Some((birth.parse().ok()?, choice.parse().ok()?))
+    };
+    text.split('.').map(step).collect()
 }

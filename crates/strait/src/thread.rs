@@ -106,16 +106,19 @@ where
     crate::rt::schedule::drain(None, place);
     let job = move || body(code, |value| model::leave_value(Box::new(value)));
     let kept: Option<Box<str>> = name.as_deref().map(Into::into);
-    let number = with(|world| {
+    let started = with(|world| {
         let number = world.spawn(kept, place);
         world.threads[number as usize].room.put(job);
-        number
+        (number, world.disorder.is_some())
     });
-    let number = number.unwrap_or(0);
+    let (number, any_order) = started.unwrap_or((0, false));
     crate::rt::schedule::detail(|| match &name {
         Some(name) => format!("starts {name}"),
         None => format!("starts thread {number}"),
     });
+    if any_order {
+        crate::rt::disorder::lets_begin();
+    }
     let thread = Thread { kind: Kind::Model(number), name: name.map(Into::into) };
     let open = |value: Box<dyn Any>| match value.downcast() {
         Ok(value) => *value,
@@ -273,7 +276,9 @@ pub fn park_timeout(duration: Duration) {
     }
 }
 
-/// A hint that other threads should go first.
+/// A hint that other threads should go first. A loop that waits by this is recognised: see
+/// docs/library.md.
+#[inline(always)]
 #[track_caller]
 pub fn yield_now() {
     if under_test() {
@@ -284,6 +289,7 @@ pub fn yield_now() {
 }
 
 /// Sleeps. Under test time does not pass: others may do anything or nothing meanwhile.
+#[inline(always)]
 #[track_caller]
 pub fn sleep(duration: Duration) {
     if under_test() {
@@ -301,7 +307,11 @@ pub fn panicking() -> bool {
 /// How many threads can run at once. Under test what [`crate::Builder::parallelism`] says, 2 unless
 /// it says something else, so that results do not depend on the machine.
 pub fn available_parallelism() -> std::io::Result<std::num::NonZero<usize>> {
-    with(|world| world.parallelism).map_or_else(real::available_parallelism, Ok)
+    let modelled = with(|world| {
+        world.me().operated = true;
+        world.parallelism
+    });
+    modelled.map_or_else(real::available_parallelism, Ok)
 }
 
 /// Starts threads with names.

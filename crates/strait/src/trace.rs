@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::rt::describe::short;
+use crate::rt::log::Line;
 use crate::rt::world::World;
 
 /// One step of a trace.
@@ -36,16 +37,17 @@ impl Trace {
     pub(crate) fn lines_of(world: &World) -> Vec<TraceLine> {
         let log = world.log.as_ref();
         let lines = log.map_or(&[][..], |log| &log.lines);
-        lines
-            .iter()
-            .map(|line| TraceLine {
-                thread: world.describe_thread(line.thread),
-                action: line.label.to_owned(),
-                object: line.object.map(|object| world.describe_object(object)),
-                details: line.details.clone(),
-                place: short(line.place),
-            })
-            .collect()
+        lines.iter().map(|line| Trace::line_of(world, line)).collect()
+    }
+
+    pub(crate) fn line_of(world: &World, line: &Line) -> TraceLine {
+        TraceLine {
+            thread: world.describe_thread(line.thread),
+            action: line.label.to_owned(),
+            object: line.object.map(|object| world.describe_object(object)),
+            details: line.details.iter().map(|detail| detail.text.clone()).collect(),
+            place: short(line.place),
+        }
     }
 }
 
@@ -60,6 +62,12 @@ impl fmt::Display for Trace {
             writeln!(formatter, "    {:threads$}  {what:actions$}  {place}", line.thread)?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for TraceLine {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}  {}  {}", self.thread, self.what(), self.place)
     }
 }
 

@@ -46,7 +46,7 @@ pub fn complaint(finished: &Finished) -> Complaint {
     let is_crash = match &finished.end {
         End::Signalled(_) => true,
         End::Exited(_) => CRASHES.iter().any(|words| text.contains(words)),
-        End::TimedOut | End::Stopped => false,
+        End::TimedOut | End::Stopped | End::OverLimit(_) => false,
     };
     let said = if text.trim().is_empty() { finished.end.to_string() } else { text };
     if is_crash { Complaint::Crash(said) } else { Complaint::Error(said) }

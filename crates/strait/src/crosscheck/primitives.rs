@@ -32,6 +32,12 @@ enum Op {
     Once(usize),
     Look,
     Meet,
+    /// Compare and exchange.
+    Exchange(usize, u8, u8),
+    /// Waits in a loop until the variable has the value.
+    Until(usize, u8),
+    /// Changes 0 to 1, in a loop that yields or not.
+    Acquire(usize, bool),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,6 +52,10 @@ enum Flavour {
     Waits,
     /// What is waited for for a while, what happens once, and barriers.
     Others,
+    /// Atomics with compare and exchange.
+    Exchanges,
+    /// Loops that wait for atomics.
+    Loops,
 }
 
 fn draw(source: &mut Draw, flavour: Flavour) -> Op {
@@ -53,7 +63,17 @@ fn draw(source: &mut Draw, flavour: Flavour) -> Op {
     let (variable, value) = (source.below(2), source.below(2) as u8 + 1);
     let order = if flavour == Flavour::Weak { orders[source.below(3)] } else { Ordering::SeqCst };
     let load = if order == Ordering::Release { Ordering::Acquire } else { order };
+    let exchange = Op::Exchange(variable, source.below(3) as u8, value);
     let kind = match flavour {
+        Flavour::Exchanges if source.below(3) > 0 => return exchange,
+        Flavour::Loops => match source.below(6) {
+            0 => return Op::Until(variable, value),
+            1 => return Op::Acquire(variable, value == 1),
+            2 => return exchange,
+            3 => return Op::Store(variable, 0, order),
+            _ => source.below(4),
+        },
+        Flavour::Exchanges => source.below(5),
         Flavour::Atomics | Flavour::Weak => source.below(5),
         Flavour::Locks => 1 + source.below(10),
         Flavour::Waits => 4 + source.below(14),
@@ -125,6 +145,26 @@ fn perform(shared: &Shared, ops: &[Op], threads: &[thread::Thread]) -> Vec<u8> {
                 }
             }
             Op::Unlock(mutex) => held[mutex] = None,
+            Op::Exchange(variable, expected, new) => {
+                let (success, failure) = (Ordering::SeqCst, Ordering::SeqCst);
+                let variable = &shared.atomics[variable];
+                let old = variable.compare_exchange(expected, new, success, failure);
+                seen.push(old.unwrap_or_else(|old| 100 + old));
+            }
+            Op::Until(variable, value) => {
+                while shared.atomics[variable].load(Ordering::SeqCst) != value {
+                    crate::hint::spin_loop();
+                }
+            }
+            Op::Acquire(variable, yields) => {
+                let variable = &shared.atomics[variable];
+                let (success, failure) = (Ordering::SeqCst, Ordering::SeqCst);
+                while variable.compare_exchange(0, 1, success, failure).is_err() {
+                    if yields {
+                        thread::yield_now();
+                    }
+                }
+            }
             Op::TryLock(mutex) => {
                 if held[mutex].is_none() {
                     held[mutex] = shared.mutexes[mutex].try_lock().ok();
@@ -224,4 +264,36 @@ fn waiting_is_searched_optimally() {
 #[test]
 fn waiting_for_a_while_and_what_happens_once_is_searched_optimally() {
     compare_flavour(Flavour::Others, Model::Tso, 200, false);
+}
+
+#[test]
+fn compare_and_exchange_is_searched_optimally() {
+    compare_flavour(Flavour::Exchanges, Model::Sc, 300, true);
+    compare_flavour(Flavour::Exchanges, Model::Tso, 100, false);
+}
+
+#[test]
+fn loops_that_wait_are_searched_optimally() {
+    compare_flavour(Flavour::Loops, Model::Sc, 150, false);
+    compare_flavour(Flavour::Loops, Model::Tso, 100, false);
+}
+
+/// Waiting for a change instead of going round changes nothing but that deadlocks are seen.
+#[test]
+fn loops_that_wait_lose_nothing() {
+    let seed = super::seed();
+    let (mut compared, mut ending) = (0, 0);
+    for index in 0..super::count(150) {
+        let ops = program(seed, index, &[3, 2], |source| draw(source, Flavour::Loops));
+        let loops = |op: &Op| matches!(op, Op::Until(..) | Op::Acquire(..));
+        let rounds = ops.iter().flatten().filter(|op| loops(op)).count();
+        if !(1..=2).contains(&rounds) {
+            continue;
+        }
+        let name = format!("program {index} of seed {seed}: {ops:?}");
+        let values = super::compare_with_rounds(&name, Arc::new(move || run(&ops)), Model::Sc);
+        compared += 1;
+        ending += u32::from(values > 0);
+    }
+    assert!(compared >= 40 && ending >= 20, "{ending} of {compared} programs can end");
 }

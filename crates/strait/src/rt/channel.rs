@@ -146,6 +146,12 @@ impl<T> Core<T> {
             state.freed.iter_mut().for_each(|stamp| *stamp = Stamp::default());
             state.queue.iter_mut().for_each(|(_, stamp)| *stamp = Stamp::default());
             state.dropped.clear();
+            // Threads of an execution that ended early may still stand here. What they offered is theirs,
+            // and is left as they are.
+            std::mem::forget(std::mem::take(&mut state.offers));
+            std::mem::forget(std::mem::take(&mut state.handed));
+            state.asks.clear();
+            state.selects.clear();
             let mut part = |address: usize| world.outside(address, KIND, open, 0, place).0;
             let front = part(std::ptr::from_ref(&state.queue).addr());
             let senders = part(std::ptr::from_ref(&state.dropped).addr());

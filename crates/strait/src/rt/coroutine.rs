@@ -14,9 +14,9 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
-use std::rc::Rc;
 
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -25,6 +25,9 @@ use super::room::Code;
 
 /// The stack of a model thread. Pages that are never touched take no memory.
 const STACK: usize = 1 << 20;
+
+/// The guard page has at least this size.
+const GUARD: usize = 4096;
 
 /// A stack that begins a little below its end, each at another distance: memory that differs by a
 /// multiple of the page size competes for the same lines of the cache, and all stacks begin at
@@ -55,6 +58,65 @@ unsafe impl Stack for Staggered {
     fn limit(&self) -> StackPointer {
         self.stack.limit()
     }
+
+    #[cfg(windows)]
+    fn teb_fields(&self) -> corosensei::stack::StackTebFields {
+        self.stack.teb_fields()
+    }
+
+    #[cfg(windows)]
+    fn update_teb_fields(&mut self, stack_limit: usize, guaranteed_stack_bytes: usize) {
+        self.stack.update_teb_fields(stack_limit, guaranteed_stack_bytes);
+    }
+}
+
+/// How many bytes the switch of stacks puts below the frame that is left: the registers that the
+/// compiler does not save, and where to go on.
+const SAVED: Option<usize> = if cfg!(all(target_arch = "x86_64", unix)) { Some(24) } else { None };
+
+/// Deeper stacks are not looked at.
+const DEEPEST: usize = 64 << 10;
+
+/// Where the frame of the caller begins; 0 where that is not known.
+#[inline(always)]
+pub(crate) fn stack_pointer() -> usize {
+    #[cfg(all(target_arch = "x86_64", unix))]
+    {
+        let pointer: usize;
+        // SAFETY: reads a register.
+        unsafe {
+            std::arch::asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags));
+        }
+        pointer
+    }
+    #[cfg(not(all(target_arch = "x86_64", unix)))]
+    0
+}
+
+/// Clears the registers in which whoever has resumed the coroutine may have left something: functions
+/// save them on their stacks, which should depend on nothing but the code that runs there.
+#[inline(always)]
+fn clear_registers() {
+    #[cfg(all(target_arch = "x86_64", unix))]
+    // SAFETY: the switch of stacks, just before, has overwritten these registers anyway.
+    unsafe {
+        std::arch::asm!(
+            "xor r12d, r12d",
+            "xor r13d, r13d",
+            "xor r14d, r14d",
+            "xor r15d, r15d",
+            out("r12") _, out("r13") _, out("r14") _, out("r15") _,
+            options(nomem, nostack),
+        );
+    }
+}
+
+/// Overwrites the part of the stack that the caller will use next, where earlier jobs have left
+/// something.
+#[inline(never)]
+pub(crate) fn scrub() {
+    let mut unused = [0u8; 16 << 10];
+    std::hint::black_box(&mut unused);
 }
 
 /// Why a coroutine stopped running.
@@ -79,45 +141,98 @@ impl Suspender {
     pub(crate) fn suspend(self) {
         // SAFETY: the yielder lives at the bottom of the stack on which this call runs.
         unsafe { self.0.as_ref() }.suspend(Stop::Suspended);
+        clear_registers();
     }
 }
 
+type Jobs = Coroutine<(), Stop, (), Staggered>;
+
 /// A stack with a loop on it that performs jobs.
 pub(crate) struct Worker {
-    coroutine: Coroutine<(), Stop, (), Staggered>,
+    /// There, except while a worker is made or dropped.
+    coroutine: ManuallyDrop<Jobs>,
     suspender: Suspender,
-    /// The job to begin when it is resumed next; none there ends the loop.
-    next: Rc<Cell<Option<Code>>>,
+    /// The job to begin when it is resumed next; none there ends the loop. In a box, because the loop
+    /// reaches it by a pointer.
+    next: Box<Cell<Option<Code>>>,
+    failed: Failed,
+    /// Where the stack ends, its guard page included.
+    limit: usize,
 }
 
 /// What becomes of the panic of a job.
 pub(crate) type Failed = fn(Box<dyn Any + Send>);
 
+/// Begins the loop that performs jobs, up to where it waits for the first one.
+fn begin(stack: Staggered, jobs: NonNull<Cell<Option<Code>>>, failed: Failed) -> (Jobs, Suspender) {
+    let mut suspender = None;
+    let place: *mut Option<Suspender> = &mut suspender;
+    let mut coroutine = Coroutine::with_stack(stack, move |yielder, ()| {
+        // SAFETY: the first resume, below, runs up to the suspension and no further.
+        unsafe { *place = Some(Suspender(NonNull::from(yielder))) };
+        let perform = || {
+            loop {
+                yielder.suspend(Stop::Done);
+                clear_registers();
+                // SAFETY: the box belongs to the worker, which outlives its coroutine.
+                let Some(job) = unsafe { jobs.as_ref() }.take() else { return };
+                job.perform();
+            }
+        };
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(perform)) {
+            failed(panic);
+        }
+    });
+    coroutine.resume(());
+    match suspender {
+        Some(suspender) => (coroutine, suspender),
+        None => unreachable!("the loop runs up to where it waits for a job"),
+    }
+}
+
 impl Worker {
     /// A worker that waits for its first job; `None` if the system has no memory for a stack.
     /// Workers with different numbers keep out of each other's way.
     pub(crate) fn new(number: u32, failed: Failed) -> Option<Box<Worker>> {
+        let next = Box::new(Cell::new(None::<Code>));
         let stack = Staggered::new(number)?;
-        let mut suspender = None;
-        let place: *mut Option<Suspender> = &mut suspender;
-        let next = Rc::new(Cell::new(None::<Code>));
-        let jobs = next.clone();
-        let mut coroutine = Coroutine::with_stack(stack, move |yielder, ()| {
-            // SAFETY: the first resume, below, runs up to the suspension and no further.
-            unsafe { *place = Some(Suspender(NonNull::from(yielder))) };
-            let perform = || {
-                loop {
-                    yielder.suspend(Stop::Done);
-                    let Some(job) = jobs.take() else { return };
-                    job.perform();
-                }
-            };
-            while let Err(panic) = catch_unwind(AssertUnwindSafe(perform)) {
-                failed(panic);
-            }
-        });
-        coroutine.resume(());
-        suspender.map(|suspender| Box::new(Worker { coroutine, suspender, next }))
+        let limit = stack.limit().get();
+        let (coroutine, suspender) = begin(stack, NonNull::from(&*next), failed);
+        let coroutine = ManuallyDrop::new(coroutine);
+        Some(Box::new(Worker { coroutine, suspender, next, failed, limit }))
+    }
+
+    /// Is this the address of an access beyond the end of the stack?
+    pub(crate) fn overflows_at(&self, address: usize) -> bool {
+        (self.limit..self.limit + GUARD).contains(&address)
+    }
+
+    /// Leaves the job that is suspended on the stack for good: nothing of it is dropped, and what it owns
+    /// elsewhere stays as it is. Its stack is used for the next job. Gives the new way out.
+    pub(crate) fn abandon(&mut self) -> Suspender {
+        // SAFETY: the coroutine is replaced below.
+        let mut coroutine = unsafe { ManuallyDrop::take(&mut self.coroutine) };
+        // SAFETY: as with `longjmp`, nobody may come back to the frames of the job. Their only owner is the
+        // execution, which has ended: its threads are all abandoned at the same time, and nothing of them
+        // runs again. Objects that outlive an execution must not borrow from its stacks.
+        unsafe { coroutine.force_reset() };
+        self.next.set(None);
+        let jobs = NonNull::from(&*self.next);
+        let (coroutine, suspender) = begin(coroutine.into_stack(), jobs, self.failed);
+        self.coroutine = ManuallyDrop::new(coroutine);
+        self.suspender = suspender;
+        suspender
+    }
+
+    /// The frames of a suspended job from this one on, which was running when it was suspended, and
+    /// what the switch has put below them. Nothing where the layout is not known.
+    pub(crate) fn frames(&self, stack_pointer: usize) -> Option<&[u8]> {
+        let end = self.suspender.0.addr().get();
+        let start = stack_pointer.checked_sub(SAVED?)?;
+        let length = end.checked_sub(start).filter(|length| *length <= DEEPEST)?;
+        // SAFETY: the job is suspended, so nobody writes to its stack while it is looked at; all of this
+        // lies between the yielder, which is at the bottom of the stack, and its top.
+        Some(unsafe { std::slice::from_raw_parts(start as *const u8, length) })
     }
 
     pub(crate) fn suspender(&self) -> Suspender {
@@ -144,6 +259,8 @@ impl Drop for Worker {
         if !self.coroutine.done() {
             self.coroutine.resume(());
         }
+        // SAFETY: the worker is dropped once, and nobody uses the coroutine after this.
+        unsafe { ManuallyDrop::drop(&mut self.coroutine) };
     }
 }
 

@@ -11,7 +11,8 @@
 )]
 
 use std::cell::{Cell, RefCell};
-use std::ptr;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use super::coroutine::Worker;
 use super::world::{Tables, World};
@@ -30,8 +31,19 @@ struct Kept {
     unwinding: Cell<u32>,
 }
 
+/// What an operating system thread is doing. The watchdog reads it from another thread, so it is atomic;
+/// nobody else writes to it.
+struct Doing {
+    world: AtomicPtr<World>,
+    /// How often code under test was entered.
+    entered: AtomicU64,
+}
+
 thread_local! {
-    static WORLD: Cell<*mut World> = const { Cell::new(ptr::null_mut()) };
+    static DOING: Doing =
+        const { Doing { world: AtomicPtr::new(ptr::null_mut()), entered: AtomicU64::new(0) } };
+    /// Is an action performed on the world?
+    static BUSY: Cell<bool> = const { Cell::new(false) };
     static KEPT: Kept =
         const {
             Kept {
@@ -43,9 +55,46 @@ thread_local! {
         };
 }
 
-#[inline]
+#[inline(always)]
 fn pointer() -> *mut World {
-    WORLD.get()
+    DOING.with(|doing| doing.world.load(Ordering::Relaxed))
+}
+
+/// How far an operating system thread has come with code under test.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Position {
+    under_test: bool,
+    entered: u64,
+}
+
+impl Position {
+    /// Does it perform code under test?
+    pub(crate) fn is_under_test(self) -> bool {
+        self.under_test
+    }
+}
+
+/// Says how far an operating system thread has come, as long as that thread is there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Witness(NonNull<Doing>);
+
+// SAFETY: what it leads to is atomic.
+unsafe impl Send for Witness {}
+// SAFETY: as above.
+unsafe impl Sync for Witness {}
+
+/// The witness of the current thread. Must not be asked when the thread is no more.
+pub(crate) fn witness() -> Witness {
+    DOING.with(|doing| Witness(NonNull::from(doing)))
+}
+
+impl Witness {
+    pub(crate) fn position(self) -> Position {
+        // SAFETY: the thread is there, so its thread-local values are.
+        let doing = unsafe { self.0.as_ref() };
+        let under_test = !doing.world.load(Ordering::Relaxed).is_null();
+        Position { under_test, entered: doing.entered.load(Ordering::Relaxed) }
+    }
 }
 
 /// Is this code under test?
@@ -57,19 +106,75 @@ pub(crate) fn under_test() -> bool {
 /// Performs an action on the world of the execution, or `None` when the code runs for real.
 ///
 /// The action must not run code of the user, and must not switch to another coroutine: either could
-/// come back here.
+/// come back here, which ends the process.
 #[inline(always)]
 pub(crate) fn with<R>(action: impl FnOnce(&mut World) -> R) -> Option<R> {
     // SAFETY: a non-null pointer is set only while the world is borrowed by nobody else (see
-    // `enter`), and the reference ends with the action, which never comes back here.
-    unsafe { pointer().as_mut() }.map(action)
+    // `enter`), and the reference ends with the action, during which nobody gets another one.
+    let world = unsafe { pointer().as_mut() }?;
+    let _busy = Busy::begin();
+    Some(action(world))
+}
+
+/// Looks at the world in a crash, whatever is under way.
+pub(crate) fn look_in_crash(look: impl FnOnce(&World)) {
+    // SAFETY: none can be given, since this may interrupt anything; but the process ends right after it.
+    if let Some(world) = unsafe { pointer().as_ref() } {
+        look(world);
+    }
+}
+
+/// An action is performed on the world until this is dropped.
+struct Busy;
+
+impl Busy {
+    #[inline(always)]
+    fn begin() -> Busy {
+        if BUSY.replace(true) {
+            entered_again();
+        }
+        Busy
+    }
+}
+
+impl Drop for Busy {
+    #[inline(always)]
+    fn drop(&mut self) {
+        BUSY.set(false);
+    }
+}
+
+/// Is an action performed on the world, by code of the library?
+pub(crate) fn is_busy() -> bool {
+    BUSY.get()
+}
+
+/// Two references to the world would exist at the same time: whatever happened next would mean nothing.
+#[cold]
+#[inline(never)]
+fn entered_again() -> ! {
+    // What comes of the panic itself must not come back here.
+    DOING.with(|doing| doing.world.store(ptr::null_mut(), Ordering::Relaxed));
+    let stack = std::backtrace::Backtrace::force_capture();
+    let text = format!(
+        "strait: internal error: the runtime was entered from within itself. Please report this with \
+         the stack:\n{stack}\n"
+    );
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+    std::process::abort()
 }
 
 /// Makes a world the current one until the guard is dropped. Worlds do not nest: code under test
 /// that starts a check runs that check in a world of its own, and gets its old one back.
 #[inline]
 pub(crate) fn enter(world: *mut World) -> Entered {
-    Entered { before: WORLD.replace(world) }
+    DOING.with(|doing| {
+        let entered = doing.entered.load(Ordering::Relaxed).wrapping_add(1);
+        doing.entered.store(entered, Ordering::Relaxed);
+        let before = doing.world.load(Ordering::Relaxed);
+        doing.world.store(world, Ordering::Relaxed);
+        Entered { before }
+    })
 }
 
 /// Puts the previous world back when dropped.
@@ -80,7 +185,7 @@ pub(crate) struct Entered {
 impl Drop for Entered {
     #[inline]
     fn drop(&mut self) {
-        WORLD.set(self.before);
+        DOING.with(|doing| doing.world.store(self.before, Ordering::Relaxed));
     }
 }
 

@@ -18,7 +18,7 @@ use super::current::with;
 use super::features::Feature;
 use super::op::{Op, Place};
 use super::record::{State, Thread};
-use super::schedule::{drain, point};
+use super::schedule::{drain, interrupted, point};
 use super::world::World;
 
 /// The gate of a control object: an exception has come.
@@ -75,7 +75,7 @@ impl Mailbox {
     }
 }
 
-/// Unwinds the stack of a thread whose execution is torn down.
+/// Ends a destructor that would have to wait after the end of its execution.
 pub(crate) struct TornDown;
 
 /// Whether the thread takes exceptions now. While its stack is unwound it does not: a destructor that
@@ -217,17 +217,30 @@ pub(crate) fn set_mask(mask: Mask, place: Place) -> Mask {
         let unmasks = mask == Mask::Unmasked;
         point(Op::local(if unmasks { "unmask" } else { "mask" }, place));
     }
-    with(|world| {
-        world.me().rarities = true;
-        std::mem::replace(&mut world.me().mailbox.mask, mask)
+    let (before, comes) = with(|world| {
+        let me = world.me();
+        me.rarities = true;
+        let before = std::mem::replace(&mut me.mailbox.mask, mask);
+        let comes = mask == Mask::Unmasked && !me.mailbox.letters.is_empty();
+        me.mailbox.raises |= comes;
+        (before, comes)
     })
-    .unwrap_or(Mask::Unmasked)
+    .unwrap_or((Mask::Unmasked, false));
+    if comes {
+        // What has come meanwhile is taken before the code that is unmasked begins.
+        with(|world| world.me().mailbox.mask = before);
+        interrupted();
+    }
+    before
 }
 
 /// The current thread ends: who still wants to throw something at it need not wait.
 #[cold]
 pub(crate) fn return_letters(world: &mut World) {
-    world.me().mailbox.letters.clear();
+    let letters = std::mem::take(&mut world.me().mailbox.letters);
+    world
+        .rubbish
+        .extend(letters.into_iter().map(|letter| Box::new(letter.payload) as Box<dyn Any>));
     let object = world.control(world.current);
     world.object(object).open = !MAIL;
 }

@@ -14,6 +14,8 @@ pub(crate) enum Feature {
     Selects = 8,
     /// Cloning and dropping an `Arc` are steps.
     Arcs = 16,
+    /// Reads are noted, to recognise loops that wait.
+    Spins = 32,
 }
 
 /// Which features are on, and which were wanted while off.
@@ -50,7 +52,7 @@ impl Features {
     }
 
     pub(crate) fn numbered(number: u8) -> Option<Features> {
-        (number < 2 * Feature::Arcs as u8).then_some(Features { on: number, wanted: 0 })
+        (number < 2 * Feature::Spins as u8).then_some(Features { on: number, wanted: 0 })
     }
 
     /// The wishes of both.

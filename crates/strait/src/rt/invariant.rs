@@ -4,12 +4,16 @@
 //! variables it reads becomes visible: such writes are dependent on each other, through an object
 //! that stands for the invariant.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 use strait_explore::Access;
 
 use super::current::with;
+use super::exception::TornDown;
+use super::thread::payload_text;
 use super::world::World;
 
 /// A condition with its name.
@@ -75,9 +79,12 @@ impl World {
         }
     }
 
+    /// The execution is over. The conditions belong to the user, so they are not dropped here.
     pub(crate) fn forget_invariants(&mut self) {
         if self.invariants.object.is_some() {
-            self.invariants = Invariants::default();
+            let all = std::mem::take(&mut self.invariants).all;
+            self.rubbish
+                .extend(all.into_iter().map(|invariant| Box::new(invariant) as Box<dyn Any>));
         }
     }
 }
@@ -99,17 +106,31 @@ pub(crate) fn register(name: &str, holds: impl Fn() -> bool + 'static) {
 pub(crate) fn check() {
     let all = with(|world| {
         world.invariants.peeking = true;
+        // This may run on any stack, so nobody can wait here.
+        world.aborting = true;
         world.invariants.all.clone()
     });
     for Invariant { name, holds } in all.into_iter().flatten() {
-        if !holds() {
-            with(|world| {
-                let fault = format!("the invariant {name:?} does not hold");
-                world.ending.fault.get_or_insert(fault);
-            });
-        }
+        let held = catch_unwind(AssertUnwindSafe(|| holds()));
+        let fault = match held {
+            Ok(true) => continue,
+            Ok(false) => format!("the invariant {name:?} does not hold"),
+            Err(panic) if panic.is::<TornDown>() => format!(
+                "the invariant {name:?} does more than read: it can load atomics and read `CRef`s, full \
+                 `MVar`s and `TVar`s"
+            ),
+            Err(panic) => format!("the invariant {name:?} panicked: {}", payload_text(&*panic)),
+        };
+        with(|world| {
+            world.end_unwinding();
+            world.ending.fault.get_or_insert(fault);
+            world.over = true;
+        });
     }
-    with(|world| world.invariants.peeking = false);
+    with(|world| {
+        world.invariants.peeking = false;
+        world.aborting = false;
+    });
 }
 
 /// Evaluates all conditions if there are any.

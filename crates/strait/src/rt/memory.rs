@@ -29,6 +29,9 @@ pub enum Model {
     Tso,
     /// Partial store order: unsynchronised stores; those to different variables in any order.
     Pso,
+    /// RC11: what the orderings of Rust say, except that no load reads from a store that depends on it.
+    #[doc(hidden)]
+    Rc11,
 }
 
 /// A store that is not committed yet.
@@ -73,7 +76,11 @@ impl World {
         } else {
             add_past(&mut past, &self.threads[owner as usize].fenced);
         }
-        let released = if release { self.clocks.released(owner) } else { Vec::new() };
+        if self.clocks.on {
+            self.look_for_maker(object, place);
+        }
+        self.notice_publication(object, release);
+        let released = self.clocks.handed_over(owner, release);
         let buffered = Buffered { object, value, number, after, past, released, place };
         let column = if self.model == Model::Pso { object + 1 } else { 0 };
         let phantom = self.names.phantom(owner, column);
@@ -144,6 +151,7 @@ impl World {
         let phantom = self.current;
         let Some(buffered) = self.me().queue.pop_front() else { return };
         self.object(buffered.object).value = buffered.value;
+        self.wrote(buffered.object);
         self.clocks.store(buffered.object, buffered.released);
         self.me().state = State::Waiting;
         let Some(owner) = self.me().commits_for else { return };

@@ -116,6 +116,11 @@ impl Names {
         number
     }
 
+    /// Was the object with this number made outside the execution?
+    pub(crate) fn is_outside(&self, object: u32) -> bool {
+        self.addresses.values().any(|&number| number == object)
+    }
+
     /// The number of an object that was made outside the execution.
     pub(crate) fn at(&mut self, address: usize) -> u32 {
         if let Some(&number) = self.addresses.get(&address) {

@@ -13,13 +13,14 @@ use super::world::World;
 /// An object that threads share.
 #[derive(Clone, Copy)]
 pub(crate) struct Object {
-    epoch: u32,
+    epoch: u64,
     /// Its open gates.
     pub(crate) open: u8,
     /// In how many ways a step that counts them can be taken.
     pub(crate) ways: u32,
-    /// Its value, if it is one.
+    /// Its value, if it is one, and the value that it had at first.
     pub(crate) value: u64,
+    pub(crate) initial: u64,
     pub(crate) kind: &'static str,
     pub(crate) place: Place,
     /// What it is a part of; itself, nearly always.
@@ -35,6 +36,9 @@ impl World {
         self.me().objects += 1;
         let number = self.names.object(maker, index);
         self.place_object(number, kind, open, value, place);
+        if self.clocks.on {
+            self.clocks.make(maker, number, place);
+        }
         number
     }
 
@@ -82,10 +86,11 @@ impl World {
         value: u64,
         place: Place,
     ) {
-        let object = Object { epoch: self.epoch, open, ways: 1, value, kind, place, whole: number };
+        let (epoch, initial) = (self.epoch, value);
+        let object = Object { epoch, open, ways: 1, value, initial, kind, place, whole: number };
         let index = number as usize;
         if self.objects.len() <= index {
-            let unused = Object { epoch: u32::MAX, open: 0, value: 0, kind: "", ..object };
+            let unused = Object { epoch: 0, open: 0, value: 0, kind: "", ..object };
             self.objects.resize(index + 1, unused);
         }
         self.objects[index] = object;

@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use strait_explore::Access;
+use strait_explore::{Access, Atomic};
 
 use super::few::Few;
 
@@ -49,6 +49,10 @@ pub(crate) struct Op {
     pub(crate) place: Place,
     /// Is it a hint that others should go first?
     pub(crate) yields: bool,
+    /// Does it write its only object only if that has this value?
+    pub(crate) writes_if: Option<u64>,
+    /// What it does to an atomic variable whose state is left to the search (`relaxed.rs`).
+    pub(crate) atomic: Option<Atomic>,
 }
 
 impl Op {
@@ -61,6 +65,8 @@ impl Op {
             label,
             place,
             yields: false,
+            writes_if: None,
+            atomic: None,
         }
     }
 
@@ -91,7 +97,8 @@ impl Op {
     fn on(access: Access, label: &'static str, place: Place) -> Op {
         let mut accesses = Few::new(access);
         accesses.become_one(access);
-        Op { accesses, ways: Ways::Fixed(1), cases: Vec::new(), label, place, yields: false }
+        let (ways, cases) = (Ways::Fixed(1), Vec::new());
+        Op { accesses, ways, cases, label, place, yields: false, writes_if: None, atomic: None }
     }
 
     /// Becomes a step with one access and one way to take it, in place.
@@ -103,6 +110,15 @@ impl Op {
         self.label = label;
         self.place = place;
         self.yields = false;
+        self.writes_if = None;
+        self.atomic = None;
+    }
+
+    /// Becomes a step whose only effect is on an atomic variable that is left to the search, or a fence.
+    pub(crate) fn become_atomic(&mut self, atomic: Atomic, label: &'static str, place: Place) {
+        self.become_one(reads(u32::MAX), label, place);
+        self.accesses.clear();
+        self.atomic = Some(atomic);
     }
 
     /// The same step, which also writes another object.

@@ -3,7 +3,14 @@
 //! Vector clocks along release and acquire edges only, unlike the order of the search, which knows
 //! every conflict. Two accesses of which one writes and neither happens before the other are a data
 //! race in every interleaving, so accesses to cells are not steps. The clocks are kept only in
-//! searches that have met a cell.
+//! searches that have met a cell, or a pointer that is published without a release.
+//!
+//! Fences are as in C++20 (section 33.5.11): a release fence is what later stores of its thread
+//! release, and an acquire fence acquires what the stores have released that its thread has read
+//! before. To make an object writes it: whoever accesses it without knowing of that is in a race, also
+//! at an atomic.
+
+use strait_explore::EventId;
 
 use super::op::Place;
 
@@ -30,6 +37,12 @@ pub(crate) struct Clocks {
     threads: Vec<Vec<u32>>,
     objects: Vec<Vec<u32>>,
     cells: Vec<Touched>,
+    /// For each thread what its last release fence has released.
+    fences: Vec<Vec<u32>>,
+    /// For each thread what an acquire fence would acquire.
+    read: Vec<Vec<u32>>,
+    /// For each thread what its writes have released, where the search says who reads from them.
+    writes: Vec<Vec<(u32, Vec<u32>)>>,
 }
 
 impl Clocks {
@@ -38,6 +51,9 @@ impl Clocks {
             self.threads.clear();
             self.objects.clear();
             self.cells.clear();
+            self.fences.clear();
+            self.read.clear();
+            self.writes.clear();
         }
     }
 
@@ -80,10 +96,97 @@ impl Clocks {
         }
     }
 
-    /// What an unsynchronised store of the thread would hand over.
+    /// What a release by the thread hands over.
     #[inline]
     pub(crate) fn released(&mut self, thread: u32) -> Vec<u32> {
         if self.on { self.publish(thread) } else { Vec::new() }
+    }
+
+    /// What a store of the thread hands over: everything it knows if the store releases, otherwise what
+    /// its last release fence has released.
+    #[inline]
+    pub(crate) fn handed_over(&mut self, thread: u32, releases: bool) -> Vec<u32> {
+        match (self.on, releases) {
+            (false, _) => Vec::new(),
+            (true, true) => self.publish(thread),
+            (true, false) => entry(&mut self.fences, thread).clone(),
+        }
+    }
+
+    /// A fence of the thread that releases.
+    pub(crate) fn release_fence(&mut self, thread: u32) {
+        if self.on {
+            let known = self.publish(thread);
+            *entry(&mut self.fences, thread) = known;
+        }
+    }
+
+    /// A fence of the thread that acquires.
+    pub(crate) fn acquire_fence(&mut self, thread: u32) {
+        if self.on {
+            let read = std::mem::take(entry(&mut self.read, thread));
+            join(self.clock(thread), &read);
+            *entry(&mut self.read, thread) = read;
+        }
+    }
+
+    /// The thread has read the object, with an ordering that acquires or not.
+    #[cold]
+    pub(crate) fn read(&mut self, thread: u32, object: u32, acquires: bool) {
+        if acquires {
+            self.acquire(thread, object);
+        }
+        let released = std::mem::take(entry(&mut self.objects, object));
+        join(entry(&mut self.read, thread), &released);
+        *entry(&mut self.objects, object) = released;
+    }
+
+    /// The thread has read from a write, or an initial value, where the search says which.
+    pub(crate) fn read_from(&mut self, thread: u32, source: Option<EventId>, acquires: bool) {
+        let Some(source) = source else { return };
+        let released = self.released_at(source);
+        if acquires {
+            join(self.clock(thread), &released);
+        }
+        join(entry(&mut self.read, thread), &released);
+    }
+
+    /// A write where the search says what it reads from, if it is a read-modify-write.
+    pub(crate) fn write_at(&mut self, event: EventId, source: Option<EventId>, releases: bool) {
+        let mut released = self.handed_over(event.thread.0, releases);
+        if let Some(source) = source {
+            join(&mut released, &self.released_at(source));
+        }
+        entry(&mut self.writes, event.thread.0).push((event.index, released));
+    }
+
+    /// What a write has released.
+    fn released_at(&self, write: EventId) -> Vec<u32> {
+        let writes = self.writes.get(write.thread.0 as usize).map_or(&[][..], |writes| writes);
+        let found = writes.binary_search_by_key(&write.index, |(index, _)| *index);
+        found.map_or_else(|_| Vec::new(), |index| writes[index].1.clone())
+    }
+
+    /// The thread has changed the object by a read-modify-write: what was released there before stays
+    /// released, and what the change releases comes to it.
+    pub(crate) fn change(&mut self, thread: u32, object: u32, releases: bool) {
+        if self.on {
+            let more = self.handed_over(thread, releases);
+            join(entry(&mut self.objects, object), &more);
+        }
+    }
+
+    /// The thread makes an object.
+    #[cold]
+    pub(crate) fn make(&mut self, thread: u32, object: u32, place: Place) {
+        let time = self.clock(thread)[thread as usize];
+        entry(&mut self.cells, object).write = Some(Touch { thread, time, place });
+    }
+
+    /// Who has made the atomic, if the thread, which accesses it, does not know of that.
+    pub(crate) fn unknown_maker(&mut self, thread: u32, object: u32) -> Option<Touch> {
+        let made = self.cells.get(object as usize)?.write?;
+        (!self.knows(thread, made)).then_some(made)
     }
 
     /// An object gets a new value, and with it what that value releases.

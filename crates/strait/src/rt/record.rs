@@ -15,6 +15,7 @@ use super::few::Few;
 use super::memory::Buffered;
 use super::op::{Op, Place};
 use super::room::Room;
+use super::spin::Rounds;
 
 /// Where a thread stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,8 +90,25 @@ pub(crate) struct Thread {
     pub(crate) mailbox: Mailbox,
     /// Who waits for the value of its select.
     pub(crate) partner: Option<u32>,
+    /// Has it done anything that the library controls and that leaves no other trace here?
+    pub(crate) operated: bool,
+    /// What it has done since it was last at a point where loops wait.
+    pub(crate) rounds: Rounds,
+    /// What the search wants of its step, if its atomic variable is left to the search.
+    pub(crate) given: Given,
     /// Was anything of what is rarely used used?
     pub(crate) rarities: bool,
+}
+
+/// What a step at an atomic variable reads and does, where that is left to the search.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Given {
+    /// The write that it reads from; none for the initial value.
+    pub(crate) source: Option<EventId>,
+    pub(crate) value: u64,
+    pub(crate) writes: bool,
+    /// What it has written.
+    pub(crate) written: u64,
 }
 
 impl Thread {
@@ -123,8 +141,19 @@ impl Thread {
             fenced: SmallVec::new(),
             mailbox: Mailbox::default(),
             partner: None,
+            operated: false,
+            rounds: Rounds::default(),
+            given: Given::default(),
             rarities: false,
         }
+    }
+
+    /// Has it done anything that the library controls?
+    #[inline]
+    pub(super) fn is_active(&self) -> bool {
+        (self.events | self.children | self.objects) != 0
+            || self.operated
+            || !self.phantoms.is_empty()
     }
 
     #[inline]
@@ -138,6 +167,7 @@ impl Thread {
         self.detached = false;
         self.unwinding = false;
         self.partner = None;
+        self.operated = false;
         if self.rarities {
             self.reset_rarities();
         }
@@ -153,6 +183,7 @@ impl Thread {
         self.fence = 0;
         self.fenced.clear();
         self.mailbox.reset();
+        self.rounds.reset();
     }
 }
 

@@ -92,8 +92,13 @@ impl Room {
         Some(Code { memory: self.blocks.as_mut_ptr(), kind })
     }
 
+    /// Forgets the code: it is neither performed nor dropped. Says whether there was any.
+    pub(crate) fn forget(&mut self) -> bool {
+        self.kind.take().is_some()
+    }
+
     /// Takes the code in order not to perform it.
-    pub(crate) fn unpack(&mut self) -> Option<Box<dyn Any>> {
+    fn unpack(&mut self) -> Option<Box<dyn Any>> {
         let code = self.take()?;
         // SAFETY: as in `Code::perform`.
         Some(unsafe { (code.kind.unpack)(code.memory) })

@@ -10,7 +10,7 @@ use super::coroutine::{Running, Stop, Suspender, Worker};
 use super::current::{enter, idle_worker, nobody_unwinds, with};
 use super::exception::TornDown;
 use super::features::Feature;
-use super::log::Line;
+use super::log::{Detail, Line};
 use super::memory::Model;
 use super::op::{Op, Place};
 use super::record::State;
@@ -71,8 +71,9 @@ pub(crate) fn arrive_at_stop(waited: bool) -> u32 {
     if waited { interrupted() } else { at_teardown() }
 }
 
+/// The current thread takes the exception that has come for it.
 #[cold]
-fn interrupted() -> u32 {
+pub(crate) fn interrupted() -> u32 {
     let letter = with(|world| {
         let aborting = world.aborting;
         let me = world.me();
@@ -88,32 +89,32 @@ fn interrupted() -> u32 {
     }
 }
 
-/// What a step means while the execution is torn down: nothing is waited for. A stack that is being
-/// unwound goes on unwinding; if it wants what it cannot have, it is left where it is for good.
+/// What a step means when nobody is scheduled any more, because the execution is over and what it has
+/// left is dropped: it is made at once. If it would have to wait, the destructor that makes it is ended.
 #[cold]
 fn at_teardown() -> u32 {
-    if !is_unwinding() {
-        with(World::begin_unwinding);
-        resume_unwind(Box::new(TornDown));
-    }
     let possible = with(|world| {
         let me = ThreadId(world.current);
         world.me().state = State::Announced;
-        world.is_enabled(me)
+        !world.is_peeking() && world.is_enabled(me)
     });
-    if possible == Some(true) {
-        return 0;
+    if possible != Some(true) && !is_unwinding() {
+        with(World::begin_unwinding);
+        resume_unwind(Box::new(TornDown));
     }
-    stay_for_good()
+    0
 }
 
-fn stay_for_good() -> ! {
-    loop {
-        match with(|world| world.suspender()).flatten() {
-            Some(suspender) => suspender.suspend(),
-            // Not on a coroutine: cannot happen while a world is current.
-            None => resume_unwind(Box::new(TornDown)),
-        }
+/// The current thread goes no further, since its execution is over. Nothing on its stack is dropped.
+fn stay_for_good() {
+    while let Some(suspender) = with(|world| {
+        let me = world.me();
+        me.state = State::Waiting;
+        me.suspender.filter(|_| !world.aborting)
+    })
+    .flatten()
+    {
+        suspender.suspend();
     }
 }
 
@@ -164,21 +165,23 @@ pub(crate) fn wait_or_leave(what: &'static str, place: Place, leave: impl FnMut(
 pub(crate) fn interrupted_wait() {
     if with(|world| world.aborting) != Some(true) {
         interrupted();
-    } else if is_unwinding() {
-        stay_for_good();
-    } else {
+    } else if !is_unwinding() {
         with(World::begin_unwinding);
         resume_unwind(Box::new(TornDown));
+    }
+}
+
+/// Leaves the current thread, which can go on.
+pub(crate) fn pause() {
+    if let Some(suspender) = with(|world| world.suspender()).flatten() {
+        suspender.suspend();
     }
 }
 
 /// Ends the execution after a fault that was noted: what anybody would do next means nothing.
 pub(crate) fn give_up() {
     with(|world| world.over = true);
-    if !is_unwinding() {
-        with(World::begin_unwinding);
-        resume_unwind(Box::new(TornDown));
-    }
+    stay_for_good();
 }
 
 /// Waits until the stores of the current thread are committed (those to one object, if given).
@@ -216,8 +219,9 @@ pub(crate) fn detail(text: impl FnOnce() -> String) {
 fn write_detail(text: impl FnOnce() -> String) {
     let text = text();
     with(|world| {
+        let thread = world.current;
         if let Some(line) = world.log.as_mut().and_then(|log| log.lines.last_mut()) {
-            line.details.push(text);
+            line.details.push(Detail { thread, text });
         }
     });
 }
@@ -231,6 +235,7 @@ pub(crate) fn announce_wait(what: &'static str, place: Place) -> Option<Suspende
         }
         let me = world.me();
         me.state = State::Waiting;
+        me.operated = true;
         me.waits_for = what;
         me.waits_at = Some(place);
         world.suspender()
@@ -238,15 +243,13 @@ pub(crate) fn announce_wait(what: &'static str, place: Place) -> Option<Suspende
     .flatten()
 }
 
-/// Did the code end because its execution was torn down?
-pub(crate) fn is_torn_down<R>(result: &std::thread::Result<R>) -> bool {
-    matches!(result, Err(payload) if payload.is::<TornDown>())
-}
-
 /// Performs a thread's code from its first line to its end and hands over what it gave. A panic goes
 /// on to the coroutine's loop, and from there to [`failed`].
 #[inline(always)]
 pub(crate) fn body<R>(code: impl FnOnce() -> R, hand_over: impl FnOnce(R)) {
+    if with(|world| world.records) == Some(true) {
+        super::coroutine::scrub();
+    }
     let value = code();
     if ends() {
         hand_over(value);
@@ -255,10 +258,12 @@ pub(crate) fn body<R>(code: impl FnOnce() -> R, hand_over: impl FnOnce(R)) {
 
 /// What becomes of the panic that has ended the code of the current thread.
 fn failed(panic: Box<dyn Any + Send>) {
-    if panic.is::<TornDown>() {
-        drop_locals();
-        with(World::end_unwinding);
-    } else if ends() {
+    // Whatever comes now comes too late.
+    with(|world| {
+        world.me().rarities = true;
+        world.me().mailbox.mask = super::exception::Mask::Uninterruptible;
+    });
+    if ends() {
         super::thread::panicked(panic);
     }
 }
@@ -282,6 +287,19 @@ fn ends() -> bool {
     usual == Some(true) || ends_with_more()
 }
 
+/// An exception has come for the current thread at its last step: it ends by that instead of what its
+/// code gave.
+#[cold]
+fn interrupted_at_end(exception: Box<dyn Any + Send>, place: Place) {
+    with(World::end_unwinding);
+    if !exception.is::<TornDown>() {
+        super::thread::panicked(exception);
+        // Another one would come too late.
+        with(|world| world.me().mailbox.mask = super::exception::Mask::Uninterruptible);
+        let _ = catch_unwind(AssertUnwindSafe(|| super::thread::exit(place)));
+    }
+}
+
 /// The rest of [`ends`] for a thread that has something left to do.
 #[cold]
 fn ends_with_more() -> bool {
@@ -302,7 +320,13 @@ fn ends_with_more() -> bool {
                 drain(None, place);
                 super::thread::exit(place);
             };
-            catch_unwind(AssertUnwindSafe(end)).is_ok()
+            match catch_unwind(AssertUnwindSafe(end)) {
+                Ok(()) => true,
+                Err(exception) => {
+                    interrupted_at_end(exception, place);
+                    false
+                }
+            }
         }
     }
 }
@@ -328,6 +352,12 @@ fn run(number: u32, worker: Running, job: Option<Code>) {
         with(|world| {
             world.current = number;
             world.finish();
+        });
+    } else {
+        with(|world| {
+            if world.spun {
+                world.judge_round(number);
+            }
         });
     }
 }
@@ -355,58 +385,36 @@ pub(crate) fn step(world: *mut World, thread: ThreadId, choice: u32) {
     }
 }
 
-/// Unwinds every stack that is not at its end, the youngest threads first: they may hold references
-/// into the stacks of older ones.
+/// Ends an execution. Threads that are not over stay where they are for good: code of the user that was
+/// interrupted in the middle of something is not made to go on, and none of its destructors runs. What
+/// threads own is not freed then.
 pub(crate) fn tear_down(world: *mut World) {
     let _entered = enter(world);
+    with(World::forget_invariants);
     if with(|world| world.alive) != Some(0) {
-        unwind_all();
+        with(World::abandon);
+    } else if with(|world| !world.rubbish.is_empty()) == Some(true) {
+        drop_rubbish();
     }
     if with(|world| world.lefts + world.locals) != Some(0) {
-        // A destructor that wants more than it can have now is ended.
-        for left in super::thread::sweep() {
-            let _ = catch_unwind(AssertUnwindSafe(|| drop(left)));
-        }
-        for local in crate::local::sweep() {
-            let _ = catch_unwind(AssertUnwindSafe(|| drop(local)));
-        }
+        with(World::forget_left);
     }
 }
 
-fn unwind_all() {
-    let unfinished = with(|world| {
+/// Drops what a complete execution has left. Nobody is scheduled any more.
+#[cold]
+fn drop_rubbish() {
+    let rubbish = with(|world| {
         world.aborting = true;
         world.stops = true;
         world.over = false;
-        world.ready.clear();
-        let mut unfinished: Vec<u32> = Vec::new();
-        for (number, thread) in world.threads.iter_mut().enumerate() {
-            let alive = !matches!(thread.state, State::Unborn | State::Finished);
-            if alive && thread.commits_for.is_none() {
-                unfinished.push(number as u32);
-            }
-        }
-        unfinished.sort_by_key(|&number| std::cmp::Reverse(world.births[number as usize]));
-        unfinished
+        world.current = 0;
+        std::mem::take(&mut world.rubbish)
     });
-    for number in unfinished.into_iter().flatten() {
-        let taken = with(|world| {
-            world.current = number;
-            let thread = &mut world.threads[number as usize];
-            (thread.room.unpack(), thread.worker.take())
-        });
-        let Some((job, worker)) = taken else { continue };
-        let never_began = job.is_some();
-        drop(job);
-        let Some(mut worker) = worker else { continue };
-        if never_began || Running::of(&mut worker).run(None) == Stop::Done {
-            with(|world| world.threads[number as usize].worker = Some(worker));
-        } else {
-            // Its destructors want what nobody can give any more: the stack stays as it is.
-            std::mem::forget(worker);
-        }
+    for thing in rubbish.into_iter().flatten() {
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(thing)));
     }
-    with(|world| world.alive = 0);
+    with(World::abandon);
 }
 
 impl World {
@@ -439,6 +447,9 @@ impl World {
     /// The next thread whose code can go on, as the current one.
     #[inline]
     fn next_ready(&mut self) -> Option<(u32, Running, Option<Code>)> {
+        if self.disorder.is_some() {
+            self.disorder_ready();
+        }
         let number = self.ready.pop()?;
         self.current = number;
         let thread = &mut self.threads[number as usize];
@@ -470,8 +481,9 @@ impl World {
         self.current = number;
         self.steps += 1;
         self.stops = false;
+        self.path.push((self.births[number as usize], choice));
         if self.log.is_some() {
-            self.write_line(number);
+            self.write_line(number, choice);
         }
         self.open_mailbox();
         let thread = &mut self.threads[number as usize];
@@ -479,6 +491,10 @@ impl World {
         thread.events += 1;
         thread.past.become_one(event);
         thread.choice = choice;
+        if !self.exchanges.is_empty() {
+            self.forget_exchange(number);
+        }
+        let thread = &mut self.threads[number as usize];
         if thread.commits_for.is_some() {
             self.commit();
             return None;
@@ -487,11 +503,12 @@ impl World {
         thread.worker.as_mut().map(Running::of)
     }
 
-    fn write_line(&mut self, number: u32) {
+    fn write_line(&mut self, number: u32, choice: u32) {
         let op = &self.threads[number as usize].op;
         let object = op.accesses.first().map(|access| access.object);
-        let line =
-            Line { thread: number, label: op.label, object, place: op.place, details: Vec::new() };
+        let (label, place, details) = (op.label, op.place, Vec::new());
+        let is_own = object.is_some_and(|object| !self.names.is_outside(object));
+        let line = Line { thread: number, choice, label, object, is_own, place, details };
         if let Some(log) = &mut self.log {
             log.lines.push(line);
         }

@@ -6,7 +6,8 @@ use super::current::{under_test, with};
 use super::op::Place;
 use super::world::World;
 
-/// The number of an object, valid in one execution: the epoch of the world above, the number below.
+/// The number of an object, valid in one execution: the epoch of the world above, the number in the lower
+/// bits. 0 if it has none.
 #[derive(Debug)]
 pub(crate) struct Slot(AtomicU64);
 
@@ -17,6 +18,10 @@ pub(crate) struct Fresh {
     pub(crate) open: u8,
     pub(crate) value: u64,
 }
+
+/// How many bits the number of an object has. A search with more objects knows the others by their
+/// addresses.
+const NUMBER: u32 = 24;
 
 impl Slot {
     /// The slot of an object made where nobody can be asked whether this is a test: a static.
@@ -38,16 +43,23 @@ impl Slot {
     fn named(fresh: Fresh, place: Place) -> Slot {
         let word = with(|world| {
             let object = world.create(fresh.kind, fresh.open, fresh.value, place);
-            u64::from(world.epoch) << 32 | u64::from(object)
+            let fits = object >> NUMBER == 0;
+            if fits { world.epoch << NUMBER | u64::from(object) } else { 0 }
         });
         Slot(AtomicU64::new(word.unwrap_or(0)))
+    }
+
+    /// Was the object made where nobody can be asked whether this is a test, or for real?
+    #[inline]
+    pub(crate) fn is_unnamed(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == 0
     }
 
     /// The object's number in this world, if it was made in this execution.
     #[inline]
     pub(crate) fn known(&self, world: &World) -> Option<u32> {
         let word = self.0.load(Ordering::Relaxed);
-        ((word >> 32) as u32 == world.epoch).then_some(word as u32)
+        (word >> NUMBER == world.epoch).then_some(word as u32 & ((1 << NUMBER) - 1))
     }
 
     /// The object's number in this world. `fresh` says how it looks if this execution has not met
@@ -63,6 +75,9 @@ impl Slot {
             return (object, false);
         }
         let Fresh { kind, open, value } = fresh();
+        if !self.is_unnamed() {
+            world.leftover.get_or_insert((kind, place));
+        }
         world.outside(std::ptr::from_ref(self).addr(), kind, open, value, place)
     }
 }

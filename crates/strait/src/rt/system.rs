@@ -4,19 +4,20 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::num::NonZero;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
-use strait_explore::{Access, EventId, Pick, System, ThreadId, Threaded};
+use strait_explore::{Access, Atomic, EventId, Pick, System, ThreadId, Threaded};
 
-use super::execution::{Execution, Program};
+use super::execution::{Execution, Program, Samples};
 use super::features::Features;
 use super::footprint::Footprints;
 use super::memory::Model;
 use super::names::Names;
-use super::op::Place;
-use super::world::World;
+use super::op::{Place, writes};
+use super::world::{Activity, World};
 use crate::outcome::Outcome;
 
 /// A step of a thread in one of the ways in which it can be taken.
@@ -33,8 +34,16 @@ pub(crate) struct Act {
 }
 
 impl Act {
-    fn event(&self) -> EventId {
+    pub(super) fn event(&self) -> EventId {
         EventId { thread: self.pick.thread, index: self.index }
+    }
+
+    pub(super) fn accesses(&self) -> &[Access] {
+        &self.accesses
+    }
+
+    pub(super) fn causes(&self) -> &[EventId] {
+        &self.causes
     }
 }
 
@@ -53,13 +62,26 @@ pub(crate) struct Tested<T> {
     pub(crate) place: Place,
     /// How many threads the program is told can run at once.
     pub(crate) parallelism: NonZero<usize>,
+    /// Do loops that wait do so until something changes? Otherwise they go round.
+    pub(crate) recognises_loops: bool,
     names: Names,
-    /// How many executions were begun: those alive at the same time must differ in it.
-    number: Arc<AtomicU32>,
     /// What executions wanted that was not there.
     wanted: Arc<Mutex<(Features, Footprints)>>,
     /// Has an execution met an object that was made outside?
     outside: Arc<AtomicBool>,
+    /// For each thread whether it has ever done something that the library controls, and where it was
+    /// started.
+    activity: Arc<Mutex<Vec<(Activity, String)>>>,
+    /// Where a task waits for something that is not controlled.
+    uncontrolled_task: Arc<OnceLock<Place>>,
+    /// An object that was used in another execution than the one that has made it.
+    leftover: Arc<OnceLock<(&'static str, Place)>>,
+    /// Has an execution gone another way than an earlier one with the same steps?
+    astray: Arc<AtomicBool>,
+    /// Executions to be repeated.
+    pub(crate) samples: Arc<Samples<T>>,
+    /// How many executions a search has begun by [`System::start`].
+    begun: Arc<AtomicU64>,
 }
 
 impl<T: 'static> Tested<T> {
@@ -71,10 +93,16 @@ impl<T: 'static> Tested<T> {
             footprints: Footprints::default(),
             place,
             parallelism: TWO,
+            recognises_loops: true,
             names: Names::default(),
-            number: Arc::default(),
             wanted: Arc::default(),
             outside: Arc::default(),
+            activity: Arc::default(),
+            uncontrolled_task: Arc::default(),
+            leftover: Arc::default(),
+            astray: Arc::default(),
+            samples: Arc::default(),
+            begun: Arc::default(),
         }
     }
 
@@ -105,6 +133,7 @@ impl<T: 'static> Tested<T> {
         let mut tested = Tested::new(self.program.clone(), self.model, self.features, self.place);
         tested.footprints = self.footprints.clone();
         tested.parallelism = self.parallelism;
+        tested.recognises_loops = self.recognises_loops;
         tested.names = self.names.clone();
         tested
     }
@@ -121,18 +150,73 @@ impl<T: 'static> Tested<T> {
         wanted.0 = wanted.0.or(world.features);
         wanted.1.also(&world.footprints);
         self.outside.fetch_or(world.outside, Ordering::Relaxed);
+        self.astray.fetch_or(world.astray, Ordering::Relaxed);
+        if let Some(place) = world.uncontrolled_task {
+            let _ = self.uncontrolled_task.set(place);
+        }
+        if let Some(leftover) = world.leftover {
+            let _ = self.leftover.set(leftover);
+        }
+        self.take_up_activity(world);
+    }
+
+    fn take_up_activity(&self, world: &World) {
+        let mut known = self.activity.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() < world.activity.len() {
+            known.resize(world.activity.len(), Default::default());
+        }
+        for (number, (known, &activity)) in known.iter_mut().zip(&world.activity).enumerate() {
+            if activity > known.0 {
+                known.0 = activity;
+                if activity == Activity::Idle {
+                    let place = world.threads[number].born_at;
+                    let name = world.describe_thread(number as u32);
+                    known.1 = format!("{name} ({}:{})", place.file(), place.line());
+                }
+            }
+        }
+    }
+
+    /// The first thread that has come to its end and never done anything that the library controls.
+    pub(crate) fn idle_thread(&self) -> Option<String> {
+        let known = self.activity.lock().unwrap_or_else(PoisonError::into_inner);
+        known.iter().find(|known| known.0 == Activity::Idle).map(|known| known.1.clone())
+    }
+
+    /// Where a task waits for something that is not controlled, if one was seen to.
+    pub(crate) fn uncontrolled_task(&self) -> Option<String> {
+        self.uncontrolled_task.get().map(|place| format!("{}:{}", place.file(), place.line()))
+    }
+
+    /// Has an execution gone another way than an earlier one with the same steps?
+    pub(crate) fn went_astray(&self) -> bool {
+        self.astray.load(Ordering::Relaxed)
+    }
+
+    /// An object that was used in another execution than the one that has made it, if there is one.
+    pub(crate) fn leftover(&self) -> Option<String> {
+        self.leftover
+            .get()
+            .map(|(kind, place)| format!("the {kind} at {}:{}", place.file(), place.line()))
+    }
+
+    /// An execution of a search that does not use [`System::start`].
+    pub(crate) fn searched(&self) -> Execution<T> {
+        crate::watchdog::watch_this_thread(None);
+        let mut execution = self.execution();
+        execution.keep_samples(self.samples.clone(), 0);
+        execution
     }
 
     /// An execution that has not begun.
     pub(crate) fn execution(&self) -> Execution<T> {
-        let number = self.number.fetch_add(1, Ordering::Relaxed);
         let program = self.program.clone();
-        let mut execution =
-            Execution::new(program, self.names.clone(), self.model, number, self.place);
+        let mut execution = Execution::new(program, self.names.clone(), self.model, self.place);
         let world = execution.world_mut();
         world.features = self.features;
         world.footprints = self.footprints.clone();
         world.parallelism = self.parallelism;
+        world.recognises_loops = self.recognises_loops;
         execution
     }
 }
@@ -152,16 +236,45 @@ impl<T: Clone + Eq + Hash + Debug + 'static> Tested<T> {
     }
 }
 
-fn act<T: Clone + Eq + Hash + Debug + 'static>(run: &Execution<T>, pick: Pick) -> Option<Act> {
+/// The access with a gate that says only whether there is one.
+fn with_any_gate(access: Access) -> Access {
+    Access { gate: u8::from(access.gate != 0), ..access }
+}
+
+/// What a step at an atomic variable that is left to the search accesses: the variable, and the order of
+/// everything that is sequentially consistent.
+fn relaxed_accesses(atomic: Atomic) -> impl Iterator<Item = Access> {
+    const SEQUENTIAL: u32 = u32::MAX - 1;
+    let (write, order) = match atomic {
+        Atomic::Load { order, .. } => (false, order),
+        Atomic::Store { order, .. } | Atomic::Update { order, .. } | Atomic::Fence { order } => {
+            (true, order)
+        }
+        Atomic::Exchange { success, failure, .. } => {
+            (true, if failure == SeqCst { failure } else { success })
+        }
+    };
+    let variable = atomic.location().map(|object| Access { object, write, gate: 0 });
+    let sequential = (order == SeqCst).then_some(writes(SEQUENTIAL));
+    variable.into_iter().chain(sequential)
+}
+
+pub(super) fn act<T: Clone + Eq + Hash + Debug + 'static>(
+    run: &Execution<T>,
+    pick: Pick,
+) -> Option<Act> {
     let next = run.next(pick.thread)?;
     let thread = &run.world().threads[pick.thread.0 as usize];
     let mut causes: SmallVec<[EventId; 4]> = SmallVec::from_slice(next.causes);
     causes.extend_from_slice(next.enablers);
     causes.sort_unstable_by_key(|cause| (cause.thread, cause.index));
+    // Which bits of a gate are whose depends on the order of independent steps.
+    let accesses = next.accesses.iter().map(|&access| with_any_gate(access));
+    let relaxed = thread.op.atomic.into_iter().flat_map(relaxed_accesses);
     Some(Act {
         pick,
         index: thread.events,
-        accesses: SmallVec::from_slice(next.accesses),
+        accesses: accesses.chain(relaxed).collect(),
         causes,
         yields: thread.op.yields,
         commits: thread.commits_for.is_some(),
@@ -174,7 +287,9 @@ impl<T: Clone + Eq + Hash + Debug + 'static> System for Tested<T> {
     type Outcome = Outcome<T>;
 
     fn start(&self) -> Execution<T> {
+        crate::watchdog::watch_this_thread(None);
         let mut execution = self.execution();
+        execution.keep_samples(self.samples.clone(), self.begun.fetch_add(1, Ordering::Relaxed));
         execution.start();
         execution
     }
@@ -186,9 +301,11 @@ impl<T: Clone + Eq + Hash + Debug + 'static> System for Tested<T> {
         let enabled = (0..run.threads()).filter(|&number| Threaded::enabled(run, ThreadId(number)));
         let mut threads: SmallVec<[u32; 16]> = enabled.collect();
         threads.sort_unstable_by_key(|&number| run.world().births[number as usize]);
+        let mut choices = Vec::new();
         for thread in threads.into_iter().map(ThreadId) {
-            let choices = run.next(thread).map_or(0, |next| next.choices);
-            actions.extend((0..choices).filter_map(|choice| act(run, Pick { thread, choice })));
+            run.ways(thread, &mut choices);
+            let picks = choices.iter().map(|&choice| Pick { thread, choice });
+            actions.extend(picks.filter_map(|pick| act(run, pick)));
         }
     }
 

@@ -4,13 +4,14 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, Location, PanicHookInfo, catch_unwind};
 use std::sync::Once;
 
-use super::coroutine::Suspender;
-use super::current::{under_test, with};
+use super::coroutine::{Suspender, stack_pointer};
+use super::current::{is_busy, under_test, with};
 use super::exception::Mask;
 use super::features::Feature;
-use super::op::{Op, Place};
+use super::op::{Op, Place, writes};
 use super::record::{Left, State, add_past};
-use super::schedule::{announce_wait, drain, interrupted_wait, is_interrupted, point};
+use super::schedule::{announce_wait, arrive, drain, interrupted_wait, is_interrupted, point};
+use super::world::World;
 
 /// The gate of a thread's parking token.
 const TOKEN: u8 = 1;
@@ -34,6 +35,7 @@ fn announce_join(number: u32, place: Place) -> Option<Suspender> {
     drain(None, place);
     let waits = with(|world| {
         let me = world.current;
+        world.me().operated = true;
         let target = &mut world.threads[number as usize];
         if target.state != State::Finished {
             target.joiners.push(me);
@@ -84,22 +86,41 @@ pub(crate) fn exit(place: Place) {
         with(|world| world.features.has(Feature::Exits) || world.features.has(Feature::Exceptions));
     if asked == Some(true) {
         let me = with(|world| {
-            // Whatever comes now comes too late.
             world.me().rarities = true;
-            world.me().mailbox.mask = Mask::Uninterruptible;
             world.current
         });
         let me = me.unwrap_or(0);
         let object = done(me, place);
         point(Op::write(object, "end", place));
-        with(|world| world.object(object).open = DONE);
+        with(|world| {
+            // Whatever comes now comes too late.
+            world.me().mailbox.mask = Mask::Uninterruptible;
+            world.object(object).open = DONE;
+        });
     }
 }
 
+/// Inlined into the code under test, whose frame is looked at: see `spin.rs`.
+#[inline(always)]
 pub(crate) fn yield_now(place: Place) {
-    let mut op = Op::local("yield", place);
-    op.yields = true;
-    point(op);
+    let way_out = announce_yield(place, stack_pointer());
+    if let Some(suspender) = way_out {
+        suspender.suspend();
+    }
+    arrive(way_out.is_some());
+}
+
+fn announce_yield(place: Place, stack_pointer: usize) -> Option<Suspender> {
+    with(|world| {
+        let mut op = Op::local("yield", place);
+        op.yields = true;
+        world.me().op = op;
+        if !world.aborting {
+            world.ends_round(place, stack_pointer, true);
+        }
+        world.announced()
+    })
+    .flatten()
 }
 
 fn token(number: u32, place: Place) -> u32 {
@@ -141,6 +162,71 @@ pub(crate) fn unpark(number: u32, place: Place) {
     });
 }
 
+/// The object of a thread's waker, which has the value 1 once it was used.
+fn waker(number: u32, place: Place) -> u32 {
+    with(|world| world.own_object(number, 8, "waker", place)).unwrap_or(0)
+}
+
+/// Wakes the task that a thread performs. To wake it twice is to wake it once, so the second time only
+/// reads.
+pub(crate) fn wake_task(number: u32, place: Place) {
+    drain(None, place);
+    let object = waker(number, place);
+    let way_out = with(|world| {
+        world.me().op.become_one(writes(object), "wake", place);
+        let way_out = world.announced();
+        if way_out.is_some() {
+            world.announce_change(object, 0);
+        }
+        way_out
+    });
+    let way_out = way_out.flatten();
+    if let Some(suspender) = way_out {
+        suspender.suspend();
+    }
+    arrive(way_out.is_some());
+    with(|world| {
+        world.set_waker(object, 1);
+        world.clocks.release(world.current, object);
+    });
+}
+
+/// Waits until the task of the current thread is woken.
+pub(crate) fn wait_for_waker(place: Place) {
+    drain(None, place);
+    let object = waker(with(|world| world.current).unwrap_or(0), place);
+    point(Op::gated(object, TOKEN, "wait for waker", place));
+    with(|world| {
+        world.set_waker(object, 0);
+        world.clocks.acquire(world.current, object);
+    });
+}
+
+/// The number of the current thread, and how much it has done so far that others could notice.
+pub(crate) fn activity() -> Option<(u32, u64)> {
+    with(|world| {
+        let me = world.me();
+        let activity = u64::from(me.events) << 32 | u64::from(me.stores);
+        (world.current, activity)
+    })
+}
+
+/// The task that is performed at this place waits for something that is not controlled.
+#[cold]
+pub(crate) fn note_uncontrolled_task(place: Place) {
+    with(|world| {
+        world.uncontrolled_task.get_or_insert(place);
+    });
+}
+
+impl World {
+    fn set_waker(&mut self, object: u32, value: u64) {
+        self.object(object).value = value;
+        self.object(object).open = if value == 0 { 0 } else { TOKEN };
+        self.wrote(object);
+    }
+}
+
 /// The current thread leaves what it gave. Comes back with it if nobody can take it.
 fn leave(left: Left) -> Option<Left> {
     with(|world| {
@@ -159,7 +245,7 @@ fn leave(left: Left) -> Option<Left> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Joins {
     pub(crate) number: u32,
-    epoch: u32,
+    epoch: u64,
 }
 
 impl Joins {
@@ -192,16 +278,6 @@ impl Joins {
     }
 }
 
-/// Takes everything that threads of this execution have left and nobody has taken.
-#[cold]
-pub(crate) fn sweep() -> Vec<Left> {
-    with(|world| {
-        world.lefts = 0;
-        world.threads.iter_mut().filter_map(|thread| thread.left.take()).collect()
-    })
-    .unwrap_or_default()
-}
-
 /// The current thread has panicked, which nobody has seen yet. Leaves the panic to whoever joins it.
 pub(crate) fn panicked(panic: Box<dyn Any + Send>) {
     note_panic(&*panic);
@@ -210,6 +286,11 @@ pub(crate) fn panicked(panic: Box<dyn Any + Send>) {
 
 /// Notes a panic in the current thread that nobody has seen yet.
 pub(crate) fn note_panic(panic: &(dyn Any + Send)) {
+    let is_main = with(|world| world.current == 0).unwrap_or(false);
+    if !is_main && panic.is::<crate::exception::ThreadKilled>() {
+        // Whoever has killed it knows.
+        return;
+    }
     let text = payload_text(panic);
     with(|world| {
         let message = world.ending.last_panic.take().unwrap_or(text);
@@ -235,7 +316,7 @@ pub(crate) fn seen_panic(number: u32) {
     with(|world| world.ending.panics.retain(|&(thread, _)| thread != number));
 }
 
-fn payload_text(payload: &(dyn Any + Send)) -> String {
+pub(super) fn payload_text(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "a panic without a message".to_owned())
@@ -247,7 +328,8 @@ pub(crate) fn install_hook() {
     INSTALLED.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            if under_test() {
+            // A panic of the library itself is no result.
+            if under_test() && !is_busy() {
                 note(info);
             } else {
                 before(info);

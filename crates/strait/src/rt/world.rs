@@ -6,13 +6,16 @@
 //! Starting a thread, waiting for one to end and being woken need no step of their own, since
 //! nobody can do anything about them: they are causes of the thread's next step.
 
+use std::any::Any;
 use std::num::NonZero;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustc_hash::FxHashMap;
 use strait_explore::{EventId, ThreadId};
 
 use super::coroutine::Worker;
 use super::current::{idle_tables, note_unwinding, retire_worker};
+use super::disorder::Disorder;
 use super::exception::Mask;
 use super::features::{Feature, Features};
 use super::few::Few;
@@ -27,6 +30,8 @@ use super::op::Place;
 use super::race::Clocks;
 use super::record::{State, Thread, add_past};
 use super::room::Room;
+use super::spin::{Exchange, Watcher};
+use crate::sync::Taken;
 
 /// The tables of a world that is no more, for the next one: to make them, with the stacks of the
 /// threads, costs as much as a few executions.
@@ -51,8 +56,8 @@ const KEPT_THREADS: usize = 64;
 pub(crate) struct World {
     pub(crate) names: Names,
     pub(crate) model: Model,
-    /// Distinguishes this execution from earlier ones and from those of other worlds.
-    pub(crate) epoch: u32,
+    /// Distinguishes this execution from all others of the process.
+    pub(crate) epoch: u64,
     pub(crate) threads: Vec<Thread>,
     /// How many of them this world has met; the others are left over by earlier ones.
     met: u32,
@@ -66,10 +71,10 @@ pub(crate) struct World {
     pub(crate) current: u32,
     /// Threads whose code can go on.
     pub(crate) ready: Vec<u32>,
-    /// Is the execution being torn down?
+    /// Is the execution over, and what it has left being dropped? Then nobody is scheduled.
     pub(crate) aborting: bool,
-    /// Does whoever is resumed at its announced step not go on as usual: is the execution being torn
-    /// down, or an exception raised instead?
+    /// Does whoever is resumed at its announced step not go on as usual: is the execution over, or
+    /// an exception raised instead?
     pub(crate) stops: bool,
     pub(crate) steps: usize,
     /// Has the execution ended early, by a fault or because it lacks something, so that nobody makes a
@@ -94,6 +99,50 @@ pub(crate) struct World {
     pub(crate) labels: FxHashMap<u32, String>,
     pub(crate) invariants: Invariants,
     pub(crate) knowledge: Knowledge,
+    /// For each thread that has come to its end in some execution, whether it has ever done something
+    /// that the library controls.
+    pub(crate) activity: Vec<Activity>,
+    /// Where a task is performed that was seen to wait for something that is not controlled, in any
+    /// execution.
+    pub(crate) uncontrolled_task: Option<Place>,
+    /// An object that was met in another execution than the one that has made it: its kind, and where it
+    /// was used.
+    pub(crate) leftover: Option<(&'static str, Place)>,
+    /// Was a step asked for that was possible in an earlier execution with the same steps, and is not?
+    pub(crate) astray: bool,
+    /// The steps of this execution: how many threads were born before the one that makes the step, and in
+    /// which way it takes it.
+    pub(crate) path: Vec<(u32, u32)>,
+    /// Do loops that wait do so until something changes?
+    pub(crate) recognises_loops: bool,
+    /// Are reads noted?
+    pub(crate) records: bool,
+    /// Has the thread that runs announced a step that may end a round?
+    pub(crate) spun: bool,
+    /// How many threads have gates that open when something changes.
+    pub(super) gates: u8,
+    pub(super) watchers: Vec<Watcher>,
+    pub(super) exchanges: Vec<Exchange>,
+    /// What belongs to the user and is to be dropped at the end of the execution, outside of the runtime.
+    pub(crate) rubbish: Vec<Box<dyn Any>>,
+    /// Real locks that threads have and that outlive the execution.
+    taken: Vec<Taken>,
+    /// How many threads this world has left where they were, in all its executions.
+    pub(crate) abandoned: u64,
+    /// In which arbitrary order code goes on that could do so in any; not so unless given.
+    pub(crate) disorder: Option<Disorder>,
+}
+
+/// What is known about a thread over all executions.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub(crate) enum Activity {
+    /// It has not come to its end yet.
+    #[default]
+    Unseen,
+    /// Nothing that it did is under control.
+    Idle,
+    /// It has made a step, or the like.
+    Active,
 }
 
 /// What is known about how the execution ends.
@@ -109,18 +158,25 @@ pub(crate) struct Ending {
     pub(crate) last_panic: Option<String>,
 }
 
-/// Epochs of one world stay within this range; the bits above say which world.
-pub(crate) const EPOCHS: u32 = 1 << 24;
+/// So many epochs a world takes at once.
+const EPOCHS: u64 = 64;
+
+/// Epochs that no world has had yet. An object may outlive its execution, and even its search, in a
+/// static: no other execution may take it for one of its own.
+fn fresh_epochs() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(EPOCHS);
+    NEXT.fetch_add(EPOCHS, Ordering::Relaxed)
+}
 
 impl World {
-    /// A world in which nothing has begun. `number` distinguishes the worlds of one search.
+    /// A world in which nothing has begun.
     #[track_caller]
-    pub(crate) fn new(names: Names, model: Model, number: u32) -> World {
+    pub(crate) fn new(names: Names, model: Model) -> World {
         let Tables { threads, births, objects } = idle_tables().unwrap_or_default();
         World {
             names,
             model,
-            epoch: (number & 0xff) * EPOCHS,
+            epoch: fresh_epochs(),
             threads,
             met: 0,
             births,
@@ -146,6 +202,21 @@ impl World {
             labels: FxHashMap::default(),
             invariants: Invariants::default(),
             knowledge: Knowledge::default(),
+            activity: Vec::new(),
+            uncontrolled_task: None,
+            leftover: None,
+            astray: false,
+            path: Vec::new(),
+            recognises_loops: true,
+            records: false,
+            spun: false,
+            gates: 0,
+            watchers: Vec::new(),
+            exchanges: Vec::new(),
+            rubbish: Vec::new(),
+            taken: Vec::new(),
+            abandoned: 0,
+            disorder: None,
         }
     }
 
@@ -171,8 +242,10 @@ impl World {
     /// Forgets the last execution, which must be torn down, and begins one with a main thread. The
     /// room for its code is to be filled by the caller.
     pub(crate) fn begin(&mut self, place: Place) -> &mut Room {
-        let (world, number) = (self.epoch / EPOCHS, self.epoch % EPOCHS);
-        self.epoch = world * EPOCHS + (number + 1) % EPOCHS;
+        self.epoch += 1;
+        if self.epoch.is_multiple_of(EPOCHS) {
+            self.epoch = fresh_epochs() + 1;
+        }
         self.threads.iter_mut().for_each(Thread::reset);
         self.ready.clear();
         self.aborting = false;
@@ -187,7 +260,8 @@ impl World {
         self.ending.last_panic = None;
         self.clocks.on = self.features.has(Feature::Clocks);
         self.clocks.reset();
-        self.forget_invariants();
+        self.path.clear();
+        self.forget_rounds();
         self.knowledge.reset();
         if let Some(log) = &mut self.log {
             log.clear();
@@ -323,6 +397,10 @@ impl World {
     pub(crate) fn finish(&mut self) {
         self.alive -= 1;
         self.end_unwinding();
+        let number = self.current as usize;
+        if self.activity.get(number) != Some(&Activity::Active) {
+            self.note_activity(number);
+        }
         let me = self.me();
         me.state = State::Finished;
         let joined = !me.joiners.is_empty();
@@ -336,6 +414,72 @@ impl World {
             }
             self.me().joiners.clear();
         }
+    }
+
+    /// Is this the address of an access beyond the end of the stack of the thread that runs?
+    pub(crate) fn overflows_at(&self, address: usize) -> bool {
+        let thread = self.threads.get(self.current as usize);
+        let worker = thread.and_then(|thread| thread.worker.as_ref());
+        worker.is_some_and(|worker| worker.overflows_at(address))
+    }
+
+    /// Leaves all threads that are not over where they are. No code of the user runs because of this.
+    #[cold]
+    pub(crate) fn abandon(&mut self) {
+        self.ready.clear();
+        self.taken.drain(..).for_each(Taken::free_by_force);
+        self.rubbish.drain(..).for_each(std::mem::forget);
+        self.alive = 0;
+        for thread in &mut self.threads[..self.met as usize] {
+            thread.mailbox.letters.drain(..).for_each(std::mem::forget);
+            let over = matches!(thread.state, State::Unborn | State::Finished);
+            if over || thread.commits_for.is_some() {
+                continue;
+            }
+            self.abandoned += 1;
+            let never_began = thread.room.forget();
+            if let Some(worker) = thread.worker.as_mut().filter(|_| !never_began) {
+                thread.suspender = Some(worker.abandon());
+            }
+        }
+    }
+
+    /// A thread takes a lock that outlives the execution.
+    #[cold]
+    pub(crate) fn take_outside(&mut self, lock: Taken) {
+        self.taken.push(lock);
+    }
+
+    /// A thread gives back a lock that outlives the execution.
+    #[cold]
+    pub(crate) fn let_go_outside(&mut self, lock: Taken) {
+        if let Some(index) = self.taken.iter().position(|taken| *taken == lock) {
+            self.taken.swap_remove(index);
+        }
+    }
+
+    /// Forgets what threads have left and nobody has taken, without dropping it: whoever could have taken
+    /// it was abandoned, or has forgotten it as well.
+    #[cold]
+    pub(crate) fn forget_left(&mut self) {
+        (self.lefts, self.locals) = (0, 0);
+        for thread in &mut self.threads[..self.met as usize] {
+            std::mem::forget(thread.left.take());
+            thread.locals.drain(..).for_each(std::mem::forget);
+        }
+    }
+
+    /// A thread that was not known to do anything has come to its end.
+    #[cold]
+    fn note_activity(&mut self, number: usize) {
+        if self.aborting {
+            return;
+        }
+        if self.activity.len() <= number {
+            self.activity.resize(number + 1, Activity::Unseen);
+        }
+        let active = self.threads[number].is_active();
+        self.activity[number] = if active { Activity::Active } else { Activity::Idle };
     }
 
     /// Somebody needs a feature. If it is off, the search begins anew, so this execution need not go

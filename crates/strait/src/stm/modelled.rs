@@ -81,7 +81,11 @@ fn announcement(world: &mut World, place: Place) -> (u32, Op) {
 fn note(world: &mut World, index: u32, log: &[Entry], succeeds: bool, place: Place) -> Vec<Access> {
     let mut touched: Vec<Access> = Vec::with_capacity(log.len());
     for entry in log {
-        let object = entry.variable.slot.find(world, || TVAR, place).0;
+        let (object, fresh) = entry.variable.slot.find(world, || TVAR, place);
+        if fresh {
+            // Threads of an execution that ended early may still wait for it.
+            locked(&entry.variable.content).waiters.clear();
+        }
         touched.push(if succeeds && entry.written { writes(object) } else { reads(object) });
         world.clocks.acquire(world.current, object);
         world.clocks.release(world.current, object);

@@ -78,7 +78,7 @@ pub struct Weak<T: ?Sized> {
 /// Which pointers belong together, in an execution under test.
 #[derive(Clone, Copy)]
 struct Shared {
-    epoch: u32,
+    epoch: u64,
     /// The object that stands for the count, if anybody needs it; 0 otherwise.
     object: u32,
 }

@@ -122,6 +122,25 @@ macro_rules! atomic_type {
                 old.map($from).map_err($from)
             }
 
+            #[inline(always)]
+            #[track_caller]
+            fn exchange(
+                &self,
+                (current, new): ($value, $value),
+                (success, failure): (Ordering, Ordering),
+                weak: bool,
+            ) -> Result<$value, $value> {
+                let (expected, new) = ($to(current), $to(new));
+                let change = model::Change { expected, new, success, failure, weak };
+                let place = Location::caller();
+                let old = model::compare_exchange(&self.slot, self.initial(), change, place);
+                detail(|| match old {
+                    Ok(old) => { let old: $value = $from(old); format!("was {old:?}") }
+                    Err(old) => { let old: $value = $from(old); format!("failed, is {old:?}") }
+                });
+                old.map($from).map_err($from)
+            }
+
             /// Sets the value and gives the old one.
             #[inline]
             #[track_caller]
@@ -133,7 +152,7 @@ macro_rules! atomic_type {
             }
 
             /// Sets the value if it is the expected one.
-            #[inline]
+            #[inline(always)]
             #[track_caller]
             pub fn compare_exchange(
                 &self,
@@ -146,13 +165,11 @@ macro_rules! atomic_type {
                     return self.real.compare_exchange(current, new, success, failure);
                 }
                 check_load(failure);
-                self.update(success, failure, "compare_exchange", |old| {
-                    (old == current).then_some(new)
-                })
+                self.exchange((current, new), (success, failure), false)
             }
 
-            /// As [`Self::compare_exchange`]. Under test it does not fail without a reason.
-            #[inline]
+            /// As [`Self::compare_exchange`]. Under RC11 it may also fail without a reason.
+            #[inline(always)]
             #[track_caller]
             pub fn compare_exchange_weak(
                 &self,
@@ -165,9 +182,7 @@ macro_rules! atomic_type {
                     return self.real.compare_exchange_weak(current, new, success, failure);
                 }
                 check_load(failure);
-                self.update(success, failure, "compare_exchange", |old| {
-                    (old == current).then_some(new)
-                })
+                self.exchange((current, new), (success, failure), true)
             }
 
             /// Repeats a change until nobody else has interfered, or it is refused.

@@ -53,12 +53,13 @@ impl Barrier {
         let (object, fresh) =
             with(|world| self.slot.find(world, || FRESH, place)).unwrap_or((0, false));
         let mut leads = false;
+        if fresh {
+            // Whoever has come in an earlier execution does not count.
+            self.arrived.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
         point(Op::write(object, "wait", place));
         {
             let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
-            if fresh {
-                arrived.clear();
-            }
             if arrived.len() + 1 >= self.size {
                 leads = true;
                 for thread in arrived.drain(..) {

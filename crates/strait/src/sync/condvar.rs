@@ -65,7 +65,8 @@ impl Condvar {
                 }
             };
         }
-        let poisoned = model::wait(&self.slot, &self.waiters, mutex.slot(), place, || drop(real));
+        let hand_back = || mutex.hand_back(real);
+        let poisoned = model::wait(&self.slot, &self.waiters, mutex.slot(), place, hand_back);
         again(mutex, poisoned, place)
     }
 
@@ -107,8 +108,9 @@ impl Condvar {
                 }
             };
         }
+        let hand_back = || mutex.hand_back(real);
         let (poisoned, over) =
-            model::wait_timeout(&self.slot, &self.waiters, mutex.slot(), place, || drop(real));
+            model::wait_timeout(&self.slot, &self.waiters, mutex.slot(), place, hand_back);
         match again(mutex, poisoned, place) {
             Ok(guard) => Ok((guard, WaitTimeoutResult(over))),
             Err(error) => Err(PoisonError::new((error.into_inner(), WaitTimeoutResult(over)))),

@@ -1,48 +1,74 @@
 //! `Mutex`, as in `std::sync`: locking and unlocking are steps; a panic in between poisons.
+#![allow(
+    unsafe_code,
+    reason = "what a lock protects stands beside the real lock, so that it can be had when that is held by \
+              a thread that was abandoned"
+)]
 
+use std::cell::UnsafeCell;
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::sync::{self as real, LockResult, PoisonError, TryLockError, TryLockResult};
 
-use crate::rt::current::under_test;
+use super::exclusion::{RealMutex, Taken};
+use crate::rt::current::{under_test, with};
 use crate::rt::lock;
 use crate::rt::slot::Slot;
 
 /// A mutual exclusion lock.
 pub struct Mutex<T: ?Sized> {
     slot: Slot,
-    real: real::Mutex<T>,
+    real: RealMutex,
+    value: UnsafeCell<T>,
 }
+
+// SAFETY: as for std's `Mutex`: whoever has a reference to the value has the lock.
+unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
+// SAFETY: as above.
+unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
+
+impl<T: ?Sized> std::panic::UnwindSafe for Mutex<T> {}
+impl<T: ?Sized> std::panic::RefUnwindSafe for Mutex<T> {}
 
 /// Access to what a [`Mutex`] protects, until dropped.
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MutexGuard<'m, T: ?Sized> {
     // Always there, except while the guard is taken apart.
-    real: Option<real::MutexGuard<'m, T>>,
+    real: Option<real::MutexGuard<'m, ()>>,
     mutex: &'m Mutex<T>,
     place: &'static Location<'static>,
     /// Was the thread unwinding already when it locked? Then its panic is not about this data.
     unwinding: bool,
     modelled: bool,
+    value: PhantomData<&'m mut T>,
 }
+
+// SAFETY: as for std's guard: a shared reference to the guard gives shared access to the value.
+unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
 impl<T> Mutex<T> {
     /// A new lock, unlocked.
     #[track_caller]
     pub fn new(value: T) -> Self {
-        Mutex { slot: Slot::new(lock::MUTEX), real: real::Mutex::new(value) }
+        Self::with_slot(Slot::new(lock::MUTEX), value)
     }
 
     /// A new lock for a `static`. What it protects stays from one execution to the next.
     pub const fn new_static(value: T) -> Self {
-        Mutex { slot: Slot::unnamed(), real: real::Mutex::new(value) }
+        Self::with_slot(Slot::unnamed(), value)
+    }
+
+    const fn with_slot(slot: Slot, value: T) -> Self {
+        let real = RealMutex::new(real::Mutex::new(()));
+        Mutex { slot, real, value: UnsafeCell::new(value) }
     }
 
     /// What the lock protects.
     pub fn into_inner(self) -> LockResult<T> {
         let poisoned = under_test().then(|| lock::is_poisoned(&self.slot, Location::caller()));
-        with_poison(self.real.into_inner(), poisoned)
+        poisoned_if(self.value.into_inner(), poisoned.unwrap_or(self.real.get().is_poisoned()))
     }
 }
 
@@ -53,7 +79,7 @@ impl<T: ?Sized> Mutex<T> {
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let place = Location::caller();
         if !under_test() {
-            return map_lock(self.real.lock(), |real| self.guard(real, false, place));
+            return map_lock(self.real.get().lock(), |real| self.guard(real, false, place));
         }
         let poisoned = lock::acquire(&self.slot, lock::MUTEX, lock::EXCLUSIVE, "lock", place);
         let guard = self.guard(self.take(), true, place);
@@ -66,7 +92,7 @@ impl<T: ?Sized> Mutex<T> {
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         let place = Location::caller();
         if !under_test() {
-            return match self.real.try_lock() {
+            return match self.real.get().try_lock() {
                 Ok(real) => Ok(self.guard(real, false, place)),
                 Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
                 Err(TryLockError::Poisoned(error)) => {
@@ -91,14 +117,14 @@ impl<T: ?Sized> Mutex<T> {
         if under_test() {
             lock::is_poisoned(&self.slot, Location::caller())
         } else {
-            self.real.is_poisoned()
+            self.real.get().is_poisoned()
         }
     }
 
     /// Forgets that a thread has panicked while it held the lock.
     #[track_caller]
     pub fn clear_poison(&self) {
-        self.real.clear_poison();
+        self.real.get().clear_poison();
         if under_test() {
             lock::clear_poison(&self.slot, Location::caller());
         }
@@ -108,31 +134,48 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         let poisoned = under_test().then(|| lock::is_poisoned(&self.slot, Location::caller()));
-        with_poison(self.real.get_mut(), poisoned)
+        let poisoned = poisoned.unwrap_or(self.real.get().is_poisoned());
+        poisoned_if(self.value.get_mut(), poisoned)
     }
 
     pub(crate) fn slot(&self) -> &Slot {
         &self.slot
     }
 
-    /// The real guard; the model has made sure that nobody has it.
-    fn take(&self) -> Option<real::MutexGuard<'_, T>> {
-        match self.real.try_lock() {
-            Ok(real) => Some(real),
-            Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
-            // Only while an execution is torn down, where nobody waits for anybody.
-            Err(TryLockError::WouldBlock) => None,
+    /// The real guard; the model has made sure that nobody under test has it.
+    fn take(&self) -> real::MutexGuard<'_, ()> {
+        if self.slot.is_unnamed() {
+            with(|world| world.take_outside(Taken::mutex(&self.real)));
         }
+        match self.real.get().try_lock() {
+            Ok(real) => real,
+            Err(TryLockError::Poisoned(error)) => error.into_inner(),
+            Err(TryLockError::WouldBlock) => self.wait_for_real(),
+        }
+    }
+
+    /// Gives the real lock back, at a step of a thread under test.
+    pub(crate) fn hand_back(&self, real: Option<real::MutexGuard<'_, ()>>) {
+        if self.slot.is_unnamed() {
+            with(|world| world.let_go_outside(Taken::mutex(&self.real)));
+        }
+        drop(real);
+    }
+
+    /// Waits for somebody who is not part of this execution.
+    #[cold]
+    fn wait_for_real(&self) -> real::MutexGuard<'_, ()> {
+        self.real.get().lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn guard<'m>(
         &'m self,
-        real: impl Into<Option<real::MutexGuard<'m, T>>>,
+        real: real::MutexGuard<'m, ()>,
         modelled: bool,
         place: &'static Location<'static>,
     ) -> MutexGuard<'m, T> {
         let unwinding = modelled && crate::rt::schedule::is_unwinding();
-        MutexGuard { real: real.into(), mutex: self, place, unwinding, modelled }
+        MutexGuard { real: Some(real), mutex: self, place, unwinding, modelled, value: PhantomData }
     }
 }
 
@@ -144,19 +187,13 @@ fn map_lock<A, B>(result: LockResult<A>, map: impl FnOnce(A) -> B) -> LockResult
 }
 
 /// Under test the model alone decides about poisoning.
-pub(super) fn with_poison<A>(result: LockResult<A>, poisoned: Option<bool>) -> LockResult<A> {
-    match (result, poisoned) {
-        (result, None) => result,
-        (Ok(value), Some(false)) => Ok(value),
-        (Ok(value), Some(true)) => Err(PoisonError::new(value)),
-        (Err(error), Some(false)) => Ok(error.into_inner()),
-        (Err(error), Some(true)) => Err(error),
-    }
+pub(super) fn poisoned_if<A>(value: A, poisoned: bool) -> LockResult<A> {
+    if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
 }
 
 impl<'m, T: ?Sized> MutexGuard<'m, T> {
     /// Gives the real guard away without unlocking in the model: for `Condvar`.
-    pub(crate) fn into_parts(mut self) -> (Option<real::MutexGuard<'m, T>>, &'m Mutex<T>) {
+    pub(crate) fn into_parts(mut self) -> (Option<real::MutexGuard<'m, ()>>, &'m Mutex<T>) {
         self.modelled = false;
         (self.real.take(), self.mutex)
     }
@@ -169,7 +206,7 @@ impl<'m, T: ?Sized> MutexGuard<'m, T> {
     /// A guard around a real one.
     pub(crate) fn from_real(
         mutex: &'m Mutex<T>,
-        real: real::MutexGuard<'m, T>,
+        real: real::MutexGuard<'m, ()>,
         place: &'static Location<'static>,
     ) -> Self {
         mutex.guard(real, false, place)
@@ -180,9 +217,9 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
         if self.modelled && under_test() {
-            let real = &mut self.real;
-            lock::release(&self.mutex.slot, lock::MUTEX, self.unwinding, self.place, || {
-                drop(real.take());
+            let (slot, unwinding, place) = (&self.mutex.slot, self.unwinding, self.place);
+            lock::release(slot, lock::MUTEX, unwinding, place, || {
+                self.mutex.hand_back(self.real.take());
             });
         }
     }
@@ -192,19 +229,15 @@ impl<T: ?Sized> Deref for MutexGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        match &self.real {
-            Some(real) => real,
-            None => lock::gone(),
-        }
+        // SAFETY: the guard has the lock.
+        unsafe { &*self.mutex.value.get() }
     }
 }
 
 impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        match &mut self.real {
-            Some(real) => real,
-            None => lock::gone(),
-        }
+        // SAFETY: the guard has the lock, and is borrowed by nobody else.
+        unsafe { &mut *self.mutex.value.get() }
     }
 }
 
@@ -222,7 +255,13 @@ impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
 
 impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.real, formatter)
+        let mut shown = formatter.debug_struct("Mutex");
+        match self.real.get().try_lock() {
+            Err(TryLockError::WouldBlock) => shown.field("data", &format_args!("<locked>")),
+            // SAFETY: the lock is taken meanwhile.
+            _guard => shown.field("data", &unsafe { &*self.value.get() }),
+        };
+        shown.finish_non_exhaustive()
     }
 }
 

@@ -1,8 +1,16 @@
 //! `Once`, `OnceLock` and `LazyLock`, as in `std::sync`.
+//!
+//! Those that are made by `new_static` outlive executions, but what was made under test does not: each
+//! execution finds them as they are for real, which is usually empty.
+#![allow(
+    unsafe_code,
+    reason = "values of executions that are over are never freed, so references last"
+)]
 
 use std::fmt;
 use std::ops::Deref;
 use std::panic::Location;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{self as real, Mutex, PoisonError};
 
 use crate::rt::current::{under_test, with};
@@ -106,30 +114,69 @@ impl Happens {
 pub struct OnceLock<T> {
     happens: Happens,
     real: real::OnceLock<T>,
+    /// The value of the current execution, if the cell was not made by it. Whoever has got a reference to an
+    /// older one, which looks as if it lasted as long as the cell, may still have it: it is never freed.
+    again: AtomicPtr<Made<T>>,
 }
+
+/// A value that an execution has made.
+struct Made<T> {
+    epoch: u64,
+    value: T,
+}
+
+// SAFETY: as for std's `OnceLock`, of which `again` is one more.
+unsafe impl<T: Sync + Send> Sync for OnceLock<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Send for OnceLock<T> {}
 
 impl<T> OnceLock<T> {
     /// An empty cell.
     #[track_caller]
     pub fn new() -> Self {
-        OnceLock { happens: Happens::new("OnceLock"), real: real::OnceLock::new() }
+        Self::with(Happens::new("OnceLock"))
     }
 
-    /// An empty cell for a `static`. What is written into it stays from one execution to the next.
+    /// An empty cell for a `static`. Under test, each execution finds it empty, unless it was written for
+    /// real. What executions write into it is not freed.
     pub const fn new_static() -> Self {
-        OnceLock { happens: Happens::new_static(), real: real::OnceLock::new() }
+        Self::with(Happens::new_static())
+    }
+
+    const fn with(happens: Happens) -> Self {
+        let again = AtomicPtr::new(std::ptr::null_mut());
+        OnceLock { happens, real: real::OnceLock::new(), again }
+    }
+
+    /// The value that the code under test has made or finds, if there is one.
+    fn modelled(&self) -> Option<&T> {
+        // SAFETY: what was stored there was leaked, so it is never freed.
+        let made = unsafe { self.again.load(Ordering::Acquire).as_ref() };
+        let epoch = with(|world| world.epoch);
+        let made = made.filter(|made| Some(made.epoch) == epoch);
+        made.map(|made| &made.value).or_else(|| self.real.get())
+    }
+
+    /// Writes the value that the code under test has made.
+    fn set_modelled(&self, value: T) {
+        if self.happens.slot.is_unnamed() {
+            let epoch = with(|world| world.epoch).unwrap_or(0);
+            let made = Box::leak(Box::new(Made { epoch, value }));
+            self.again.store(made, Ordering::Release);
+        } else {
+            let _ = self.real.set(value);
+        }
     }
 
     /// The value, if there is one.
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
-        let value = self.real.get();
         if under_test() {
             let place = Location::caller();
-            let done = self.happens.is_done("OnceLock", value.is_some(), place);
-            return if done { self.real.get() } else { None };
+            let done = self.happens.is_done("OnceLock", self.modelled().is_some(), place);
+            return self.modelled().filter(|_| done);
         }
-        value
+        self.real.get()
     }
 
     /// Writes the value, or gives it back if there is one already.
@@ -153,18 +200,14 @@ impl<T> OnceLock<T> {
             return self.real.get_or_init(make);
         }
         let place = Location::caller();
-        let done = self.real.get().is_some();
+        let done = self.modelled().is_some();
         let made: Result<(), std::convert::Infallible> =
             self.happens.perform("OnceLock", done, place, || {
-                // A value that is there already was left by an execution that was torn down.
-                let _ = self.real.set(make());
+                self.set_modelled(make());
                 Ok(())
             });
         let Ok(()) = made;
-        match self.real.get() {
-            Some(value) => value,
-            None => crate::rt::lock::gone(),
-        }
+        self.modelled().unwrap_or_else(|| crate::rt::lock::gone())
     }
 
     /// Waits until there is a value.
@@ -173,11 +216,8 @@ impl<T> OnceLock<T> {
         if !under_test() {
             return self.real.wait();
         }
-        self.happens.wait("OnceLock", self.real.get().is_some(), Location::caller());
-        match self.real.get() {
-            Some(value) => value,
-            None => crate::rt::lock::gone(),
-        }
+        self.happens.wait("OnceLock", self.modelled().is_some(), Location::caller());
+        self.modelled().unwrap_or_else(|| crate::rt::lock::gone())
     }
 
     /// Takes the value away, which nobody else can access.
@@ -188,12 +228,24 @@ impl<T> OnceLock<T> {
 
     /// The value, which nobody else can access.
     pub fn get_mut(&mut self) -> Option<&mut T> {
-        self.real.get_mut()
+        let epoch = with(|world| world.epoch);
+        // SAFETY: what was stored there was leaked, and the cell is borrowed by nobody else.
+        let made = unsafe { self.again.load(Ordering::Acquire).as_mut() };
+        match made.filter(|made| Some(made.epoch) == epoch) {
+            Some(made) => Some(&mut made.value),
+            None => self.real.get_mut(),
+        }
     }
 
     /// The value.
     pub fn into_inner(self) -> Option<T> {
-        self.real.into_inner()
+        let epoch = with(|world| world.epoch);
+        let made = self.again.load(Ordering::Acquire);
+        // SAFETY: what was stored there was leaked as a box, and the cell, which nobody borrows, is used up.
+        let made = unsafe { made.as_ref() }
+            .filter(|made| Some(made.epoch) == epoch)
+            .map(|_| unsafe { Box::from_raw(made) });
+        made.map(|made| made.value).or_else(|| self.real.into_inner())
     }
 }
 
@@ -231,7 +283,12 @@ impl<T: Eq> Eq for OnceLock<T> {}
 
 impl<T: fmt::Debug> fmt::Debug for OnceLock<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.real, formatter)
+        let mut shown = formatter.debug_tuple("OnceLock");
+        match self.modelled() {
+            Some(value) => shown.field(value),
+            None => shown.field(&format_args!("<uninit>")),
+        };
+        shown.finish()
     }
 }
 
@@ -239,29 +296,48 @@ impl<T: fmt::Debug> fmt::Debug for OnceLock<T> {
 pub struct LazyLock<T, F = fn() -> T> {
     cell: OnceLock<T>,
     make: Mutex<Option<F>>,
+    /// How to copy what makes the value, for executions to come.
+    copy: Option<fn(&F) -> F>,
+    /// The epoch of the execution in which making the value has begun and not ended well.
+    begun: AtomicU64,
 }
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// A value to be made by this.
     #[track_caller]
     pub fn new(make: F) -> Self {
-        LazyLock { cell: OnceLock::new(), make: Mutex::new(Some(make)) }
+        let (cell, begun) = (OnceLock::new(), AtomicU64::new(0));
+        LazyLock { cell, make: Mutex::new(Some(make)), copy: None, begun }
     }
 
-    /// A value to be made by this, for a `static`.
-    pub const fn new_static(make: F) -> Self {
-        LazyLock { cell: OnceLock::new_static(), make: Mutex::new(Some(make)) }
+    /// A value to be made by this, for a `static`. Under test, each execution makes it anew.
+    pub const fn new_static(make: F) -> Self
+    where
+        F: Copy,
+    {
+        let copy: Option<fn(&F) -> F> = Some(|make| *make);
+        let cell = OnceLock::new_static();
+        LazyLock { cell, make: Mutex::new(Some(make)), copy, begun: AtomicU64::new(0) }
+    }
+
+    /// What makes the value, unless that was tried before in vain.
+    fn maker(&self) -> Option<F> {
+        let mut make = self.make.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.copy.filter(|_| under_test()) {
+            Some(copy) => {
+                let again = self.begun.swap(epoch(), Ordering::Relaxed) == epoch();
+                make.as_ref().filter(|_| !again).map(copy)
+            }
+            None => make.take(),
+        }
     }
 
     /// The value.
     #[track_caller]
     pub fn force(this: &Self) -> &T {
-        this.cell.get_or_init(|| {
-            let make = this.make.lock().unwrap_or_else(PoisonError::into_inner).take();
-            match make {
-                Some(make) => make(),
-                None => panic!("LazyLock instance has previously been poisoned"),
-            }
+        this.cell.get_or_init(|| match this.maker() {
+            Some(make) => make(),
+            None => panic!("LazyLock instance has previously been poisoned"),
         })
     }
 }
@@ -304,30 +380,39 @@ impl OnceState {
 /// Something that happens once.
 pub struct Once {
     cell: OnceLock<()>,
-    poisoned: real::atomic::AtomicBool,
+    /// When an action has panicked: the epoch of the execution, or [`FOR_REAL`]; 0 if none has.
+    poisoned: AtomicU64,
+}
+
+/// Stands for the epoch of what runs for real.
+const FOR_REAL: u64 = 1;
+
+fn epoch() -> u64 {
+    with(|world| world.epoch).unwrap_or(FOR_REAL)
 }
 
 impl Once {
     /// Something that has not happened.
     #[track_caller]
     pub fn new() -> Self {
-        Once { cell: OnceLock::new(), poisoned: real::atomic::AtomicBool::new(false) }
+        Once { cell: OnceLock::new(), poisoned: AtomicU64::new(0) }
     }
 
-    /// Something that has not happened, for a `static`.
+    /// Something that has not happened, for a `static`. Under test, it happens once in each execution,
+    /// unless it has happened for real.
     pub const fn new_static() -> Self {
-        Once { cell: OnceLock::new_static(), poisoned: real::atomic::AtomicBool::new(false) }
+        Once { cell: OnceLock::new_static(), poisoned: AtomicU64::new(0) }
     }
 
     /// Performs the action unless one was performed already. Panics if that one panicked.
     #[track_caller]
     pub fn call_once(&self, action: impl FnOnce()) {
         self.cell.get_or_init(|| {
-            if self.poisoned.swap(true, real::atomic::Ordering::Relaxed) {
+            if self.poisoned.swap(epoch(), Ordering::Relaxed) == epoch() {
                 panic!("Once instance has previously been poisoned");
             }
             action();
-            self.poisoned.store(false, real::atomic::Ordering::Relaxed);
+            self.poisoned.store(0, Ordering::Relaxed);
         });
     }
 
@@ -335,9 +420,9 @@ impl Once {
     #[track_caller]
     pub fn call_once_force(&self, action: impl FnOnce(&OnceState)) {
         self.cell.get_or_init(|| {
-            let poisoned = self.poisoned.swap(true, real::atomic::Ordering::Relaxed);
+            let poisoned = self.poisoned.swap(epoch(), Ordering::Relaxed) == epoch();
             action(&OnceState { poisoned });
-            self.poisoned.store(false, real::atomic::Ordering::Relaxed);
+            self.poisoned.store(0, Ordering::Relaxed);
         });
     }
 

@@ -1,11 +1,19 @@
 //! `RwLock`, as in `std::sync`: readers share, a writer is alone, a writer's panic poisons.
+#![allow(
+    unsafe_code,
+    reason = "what a lock protects stands beside the real lock, so that it can be had when that is held by \
+              a thread that was abandoned"
+)]
 
+use std::cell::UnsafeCell;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::sync::{self as real, LockResult, PoisonError, TryLockError, TryLockResult};
 
-use crate::rt::current::under_test;
+use super::exclusion::{RealRwLock, Taken};
+use super::mutex::poisoned_if;
+use crate::rt::current::{under_test, with};
 use crate::rt::lock;
 use crate::rt::schedule::is_unwinding;
 use crate::rt::slot::Slot;
@@ -13,27 +21,45 @@ use crate::rt::slot::Slot;
 /// A lock for many readers or one writer.
 pub struct RwLock<T: ?Sized> {
     slot: Slot,
-    real: real::RwLock<T>,
+    real: RealRwLock,
+    value: UnsafeCell<T>,
 }
+
+// SAFETY: as for std's `RwLock`: whoever has a reference to the value has the lock.
+unsafe impl<T: ?Sized + Send> Send for RwLock<T> {}
+// SAFETY: as above; several readers may have references at the same time.
+unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
+
+impl<T: ?Sized> std::panic::UnwindSafe for RwLock<T> {}
+impl<T: ?Sized> std::panic::RefUnwindSafe for RwLock<T> {}
 
 /// Shared access to what a [`RwLock`] protects, until dropped.
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockReadGuard<'l, T: ?Sized> {
-    real: Option<real::RwLockReadGuard<'l, T>>,
+    real: Option<real::RwLockReadGuard<'l, ()>>,
+    value: &'l UnsafeCell<T>,
     held: Held<'l>,
 }
+
+// SAFETY: as for std's guard: a reference to the guard gives shared access to the value.
+unsafe impl<T: ?Sized + Sync> Sync for RwLockReadGuard<'_, T> {}
 
 /// Exclusive access to what a [`RwLock`] protects, until dropped.
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockWriteGuard<'l, T: ?Sized> {
-    real: Option<real::RwLockWriteGuard<'l, T>>,
+    real: Option<real::RwLockWriteGuard<'l, ()>>,
+    value: &'l UnsafeCell<T>,
     held: Held<'l>,
 }
+
+// SAFETY: as for std's guard: a shared reference to the guard gives shared access to the value.
+unsafe impl<T: ?Sized + Sync> Sync for RwLockWriteGuard<'_, T> {}
 
 /// What a guard has to give back to the model.
 #[derive(Clone, Copy)]
 struct Held<'l> {
     slot: &'l Slot,
+    real: &'l RealRwLock,
     place: &'static Location<'static>,
     unwinding: bool,
     modelled: bool,
@@ -43,7 +69,12 @@ impl Held<'_> {
     #[inline(always)]
     fn release(&self, hand_back: impl FnOnce()) {
         if self.modelled && under_test() {
-            lock::release(self.slot, lock::RWLOCK, self.unwinding, self.place, hand_back);
+            lock::release(self.slot, lock::RWLOCK, self.unwinding, self.place, || {
+                if self.slot.is_unnamed() {
+                    with(|world| world.let_go_outside(Taken::rwlock(self.real)));
+                }
+                hand_back();
+            });
         } else {
             hand_back();
         }
@@ -54,19 +85,24 @@ impl<T> RwLock<T> {
     /// A new lock, free.
     #[track_caller]
     pub fn new(value: T) -> Self {
-        RwLock { slot: Slot::new(lock::RWLOCK), real: real::RwLock::new(value) }
+        Self::with_slot(Slot::new(lock::RWLOCK), value)
     }
 
     /// A new lock for a `static`. What it protects stays from one execution to the next.
     pub const fn new_static(value: T) -> Self {
-        RwLock { slot: Slot::unnamed(), real: real::RwLock::new(value) }
+        Self::with_slot(Slot::unnamed(), value)
+    }
+
+    const fn with_slot(slot: Slot, value: T) -> Self {
+        let real = RealRwLock::new(real::RwLock::new(()));
+        RwLock { slot, real, value: UnsafeCell::new(value) }
     }
 
     /// What the lock protects.
     #[track_caller]
     pub fn into_inner(self) -> LockResult<T> {
         let poisoned = under_test().then(|| lock::is_poisoned(&self.slot, Location::caller()));
-        super::mutex::with_poison(self.real.into_inner(), poisoned)
+        poisoned_if(self.value.into_inner(), poisoned.unwrap_or(self.real.get().is_poisoned()))
     }
 }
 
@@ -79,18 +115,21 @@ macro_rules! lock_methods {
             let place = Location::caller();
             if !under_test() {
                 let held = self.held(false, place);
-                return match self.real.$lock() {
-                    Ok(real) => Ok($guard { real: Some(real), held }),
-                    Err(error) => {
-                        Err(PoisonError::new($guard { real: Some(error.into_inner()), held }))
-                    }
+                let (real, poisoned) = match self.real.get().$lock() {
+                    Ok(real) => (real, false),
+                    Err(error) => (error.into_inner(), true),
                 };
+                return poisoned_if(
+                    $guard { real: Some(real), value: &self.value, held },
+                    poisoned,
+                );
             }
             let label = stringify!($lock);
             let poisoned = lock::acquire(&self.slot, lock::RWLOCK, $gate, label, place);
-            let real = some(self.real.$try_lock());
-            let guard = $guard { real, held: self.held(true, place) };
-            if poisoned { Err(PoisonError::new(guard)) } else { Ok(guard) }
+            let real = self.real.get();
+            let real = Some(had(real.$try_lock(), || real.$lock()));
+            let guard = $guard { real, value: &self.value, held: self.held(true, place) };
+            poisoned_if(guard, poisoned)
         }
 
         #[doc = concat!("Takes ", $doc, " access if it can be had now.")]
@@ -100,38 +139,34 @@ macro_rules! lock_methods {
             let place = Location::caller();
             if !under_test() {
                 let held = self.held(false, place);
-                return match self.real.$try_lock() {
-                    Ok(real) => Ok($guard { real: Some(real), held }),
-                    Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
-                    Err(TryLockError::Poisoned(error)) => {
-                        let guard = $guard { real: Some(error.into_inner()), held };
-                        Err(TryLockError::Poisoned(PoisonError::new(guard)))
-                    }
+                let (real, poisoned) = match self.real.get().$try_lock() {
+                    Ok(real) => (real, false),
+                    Err(TryLockError::Poisoned(error)) => (error.into_inner(), true),
+                    Err(TryLockError::WouldBlock) => return Err(TryLockError::WouldBlock),
                 };
+                let guard = $guard { real: Some(real), value: &self.value, held };
+                return poisoned_if(guard, poisoned).map_err(TryLockError::Poisoned);
             }
             let label = stringify!($try_lock);
             match lock::try_acquire(&self.slot, lock::RWLOCK, $gate, label, place) {
                 None => Err(TryLockError::WouldBlock),
                 Some(poisoned) => {
-                    let real = some(self.real.$try_lock());
-                    let guard = $guard { real, held: self.held(true, place) };
-                    if poisoned {
-                        Err(TryLockError::Poisoned(PoisonError::new(guard)))
-                    } else {
-                        Ok(guard)
-                    }
+                    let real = self.real.get();
+                    let real = Some(had(real.$try_lock(), || real.$lock()));
+                    let guard = $guard { real, value: &self.value, held: self.held(true, place) };
+                    poisoned_if(guard, poisoned).map_err(TryLockError::Poisoned)
                 }
             }
         }
     };
 }
 
-/// The real guard; the model has made sure that it can be had, unless all is torn down.
-fn some<G>(result: TryLockResult<G>) -> Option<G> {
+/// The real guard; the model has made sure that nobody under test is in the way. Waits for others.
+fn had<G>(result: TryLockResult<G>, wait: impl FnOnce() -> LockResult<G>) -> G {
     match result {
-        Ok(real) => Some(real),
-        Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
-        Err(TryLockError::WouldBlock) => None,
+        Ok(real) => real,
+        Err(TryLockError::Poisoned(error)) => error.into_inner(),
+        Err(TryLockError::WouldBlock) => wait().unwrap_or_else(PoisonError::into_inner),
     }
 }
 
@@ -141,7 +176,10 @@ impl<T: ?Sized> RwLock<T> {
 
     fn held(&self, modelled: bool, place: &'static Location<'static>) -> Held<'_> {
         let unwinding = modelled && is_unwinding();
-        Held { slot: &self.slot, place, unwinding, modelled }
+        if modelled && self.slot.is_unnamed() {
+            with(|world| world.take_outside(Taken::rwlock(&self.real)));
+        }
+        Held { slot: &self.slot, real: &self.real, place, unwinding, modelled }
     }
 
     /// Has a writer panicked while it held the lock?
@@ -150,14 +188,14 @@ impl<T: ?Sized> RwLock<T> {
         if under_test() {
             lock::is_poisoned(&self.slot, Location::caller())
         } else {
-            self.real.is_poisoned()
+            self.real.get().is_poisoned()
         }
     }
 
     /// Forgets that a writer has panicked while it held the lock.
     #[track_caller]
     pub fn clear_poison(&self) {
-        self.real.clear_poison();
+        self.real.get().clear_poison();
         if under_test() {
             lock::clear_poison(&self.slot, Location::caller());
         }
@@ -167,7 +205,8 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         let poisoned = under_test().then(|| lock::is_poisoned(&self.slot, Location::caller()));
-        super::mutex::with_poison(self.real.get_mut(), poisoned)
+        let poisoned = poisoned.unwrap_or(self.real.get().is_poisoned());
+        poisoned_if(self.value.get_mut(), poisoned)
     }
 
     pub(crate) fn slot(&self) -> &Slot {
@@ -183,9 +222,9 @@ impl<'l, T: ?Sized> RwLockWriteGuard<'l, T> {
             lock::downgrade(guard.held.slot, Location::caller());
         }
         let real = guard.real.take().map(real::RwLockWriteGuard::downgrade);
-        let held = guard.held;
+        let (value, held) = (guard.value, guard.held);
         std::mem::forget(guard);
-        RwLockReadGuard { real, held }
+        RwLockReadGuard { real, value, held }
     }
 }
 
@@ -209,10 +248,8 @@ impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        match &self.real {
-            Some(real) => real,
-            None => lock::gone(),
-        }
+        // SAFETY: the guard has the lock.
+        unsafe { &*self.value.get() }
     }
 }
 
@@ -220,19 +257,15 @@ impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        match &self.real {
-            Some(real) => real,
-            None => lock::gone(),
-        }
+        // SAFETY: the guard has the lock.
+        unsafe { &*self.value.get() }
     }
 }
 
 impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        match &mut self.real {
-            Some(real) => real,
-            None => lock::gone(),
-        }
+        // SAFETY: the guard has the lock alone, and is borrowed by nobody else.
+        unsafe { &mut *self.value.get() }
     }
 }
 
@@ -269,7 +302,13 @@ impl<T> From<T> for RwLock<T> {
 
 impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.real, formatter)
+        let mut shown = formatter.debug_struct("RwLock");
+        match self.real.get().try_read() {
+            Err(TryLockError::WouldBlock) => shown.field("data", &format_args!("<locked>")),
+            // SAFETY: the lock is taken meanwhile.
+            _guard => shown.field("data", &unsafe { &*self.value.get() }),
+        };
+        shown.finish_non_exhaustive()
     }
 }
 

@@ -114,7 +114,7 @@ fn autocheck_names_what_fails() {
     assert!(text.contains("[pass] no panics (exhaustive)"), "{text}");
     assert!(text.contains("[fail] consistent result"), "{text}");
     assert!(text.contains("lock Mutex@api.rs"), "{text}");
-    strait::autocheck(|| thread::spawn(|| 1).join().unwrap());
+    Builder::new().allow_uncontrolled().autocheck(|| thread::spawn(|| 1).join().unwrap());
 }
 
 #[test]

@@ -261,3 +261,46 @@ fn who_drops_the_last_pointer_is_a_matter_of_order_if_that_is_a_step() {
     assert_eq!((values, outcomes.redundant), (vec![0, 1, 2], 0));
     assert!(outcomes.is_exhaustive());
 }
+
+/// Threads that each do something to one variable, by their numbers. Nobody looks at the end.
+fn all_at_once(threads: usize, act: fn(usize, &AtomicUsize)) {
+    let variable = Arc::new(AtomicUsize::new(0));
+    for number in 0..threads {
+        let variable = variable.clone();
+        thread::spawn(move || act(number, &variable));
+    }
+}
+
+fn exchange(variable: &AtomicUsize, expected: usize, new: usize) {
+    let _ = variable.compare_exchange(expected, new, Ordering::SeqCst, Ordering::SeqCst);
+}
+
+/// The programs of GenMC's test suite with these names, and the counts that are published for them: a
+/// compare-exchange that fails is a read.
+#[test]
+fn a_failed_compare_exchange_is_a_read() {
+    let cas = |number, variable: &AtomicUsize| exchange(variable, 0, number + 1);
+    let casrot = |number, variable: &AtomicUsize| exchange(variable, number, number + 1);
+    let casw = |number, variable: &AtomicUsize| {
+        exchange(variable, 0, 1);
+        variable.store(number + 3, Ordering::SeqCst);
+    };
+    let wcas = |number, variable: &AtomicUsize| match number {
+        0 => variable.store(1, Ordering::SeqCst),
+        _ => exchange(variable, 1, 2),
+    };
+    type Row = (&'static str, usize, fn(usize, &AtomicUsize), u64);
+    let rows: [Row; 5] = [
+        ("cas", 5, cas, 5),
+        ("casrot", 6, casrot, 144),
+        ("casrot", 8, casrot, 2048),
+        ("casw", 4, casw, 1200),
+        ("wcas", 1 + 6, wcas, 193),
+    ];
+    for (name, threads, act, executions) in rows {
+        let outcomes = Builder::new().model(Model::Sc).outcomes(move || all_at_once(threads, act));
+        let got = (outcomes.executions, outcomes.redundant);
+        assert_eq!(got, (executions, 0), "{name}({threads})");
+        assert!(outcomes.is_exhaustive(), "{name}({threads})");
+    }
+}

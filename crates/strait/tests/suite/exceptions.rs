@@ -20,7 +20,8 @@ fn a_killed_thread_may_have_got_anywhere() {
             });
         });
         kill(worker.thread());
-        worker.join().unwrap();
+        // Where it returns, nothing catches the exception any more.
+        let _ = worker.join();
         log.take()
     });
     assert_eq!(got, [Ok(0), Ok(1), Ok(2)]);
@@ -35,7 +36,7 @@ fn without_a_mask_a_value_can_be_lost() {
             let _ = catch::<ThreadKilled, _>(|| theirs.put(theirs.take() + 1));
         });
         kill(worker.thread());
-        worker.join().unwrap();
+        let _ = worker.join();
         log.take()
     });
     assert!(outcomes.failures().iter().any(|failure| failure.is_deadlock()), "{outcomes}");
@@ -132,6 +133,69 @@ fn a_thread_whose_stack_is_unwound_takes_no_further_exception() {
         let ended = victim.join().is_err();
         (ended, dropped.load(Ordering::SeqCst))
     });
-    // The destructor's own step may be where the first exception is taken; nothing takes a second.
-    assert_eq!(got, [Ok((false, 0)), Ok((false, 1))]);
+    // The destructor's own step may be where the first exception is taken. The second one is taken
+    // where the thread returns, or comes too late.
+    assert_eq!(got, [Ok((false, 0)), Ok((false, 1)), Ok((true, 0)), Ok((true, 1))]);
+}
+
+#[test]
+fn a_killed_thread_that_nobody_joins_is_no_failure() {
+    let got = results(|| {
+        let gate = Arc::new(MVar::<()>::empty());
+        let theirs = gate.clone();
+        let worker = thread::spawn(move || theirs.take());
+        kill(worker.thread());
+        drop(worker);
+        gate.try_take().is_none()
+    });
+    assert_eq!(got, [Ok(true)]);
+}
+
+#[test]
+fn a_killed_thread_does_not_hide_a_deadlock() {
+    let outcomes = strait::outcomes(|| {
+        let gate = Arc::new(MVar::<()>::empty());
+        let theirs = gate.clone();
+        let worker = thread::spawn(move || theirs.take());
+        kill(worker.thread());
+        drop(worker);
+        gate.take();
+    });
+    assert_eq!(outcomes.found.len(), 1);
+    assert!(outcomes.found[0].outcome.is_deadlock(), "{outcomes}");
+}
+
+#[test]
+fn unmasking_and_returning_are_interruption_points() {
+    // Killed before the mask, at `unmask`, or after the last step.
+    let got = results(|| {
+        let worker = thread::spawn(|| mask(|outer| outer.unmask(|| 1)));
+        kill(worker.thread());
+        worker.join().ok()
+    });
+    assert_eq!(got, [Ok(None), Ok(Some(1))]);
+    // At `unmask` and nowhere else: the code inside does nothing.
+    let got = results(|| {
+        let inside = Arc::new(MVar::empty());
+        let theirs = inside.clone();
+        let worker = thread::spawn(move || {
+            uninterruptible_mask(|outer| {
+                theirs.put(());
+                catch::<ThreadKilled, _>(|| outer.unmask(|| ())).is_err()
+            })
+        });
+        inside.take();
+        kill(worker.thread());
+        worker.join().ok()
+    });
+    assert!(got.contains(&Ok(Some(true))), "{got:?}");
+    // A thread that returns without a step can be killed before it does.
+    let got = results(|| {
+        let number = Arc::new(AtomicUsize::new(0));
+        let theirs = number.clone();
+        let worker = thread::spawn(move || theirs.fetch_add(1, Ordering::SeqCst));
+        kill(worker.thread());
+        (worker.join().ok(), number.load(Ordering::SeqCst))
+    });
+    assert_eq!(got, [Ok((None, 0)), Ok((None, 1)), Ok((Some(0), 1))]);
 }

@@ -1,0 +1,97 @@
+//! RC11 as a machine: one execution in which each step chooses among the writes that are there.
+//!
+//! Every execution graph is made by some order of such steps, so the searches over schedules, replay and
+//! simplification use this. A choice is a number that depends on nothing but the graph: how many writes
+//! of the variable are later in modification order than the one that is read or followed.
+
+use crate::relaxed::contract::{Atomic, Directions};
+use crate::relaxed::graph::{Graph, INITIAL};
+use crate::relaxed::placement::{Placement, Planner};
+use crate::system::ThreadId;
+use crate::threaded::EventId;
+
+/// The atomic variables of one execution under RC11.
+#[derive(Clone, Default, Debug)]
+pub struct Memory {
+    graph: Graph,
+    placements: Vec<Placement>,
+}
+
+/// A step that a thread has announced, as far as it concerns its atomic variable.
+#[derive(Clone, Copy, Debug)]
+pub struct Announced<'r> {
+    /// Whose step.
+    pub thread: ThreadId,
+    /// What it does to its atomic variable.
+    pub atomic: Option<Atomic>,
+    /// As in [`crate::Next`].
+    pub causes: &'r [EventId],
+    /// The initial value of the variable.
+    pub initial: u64,
+}
+
+impl Memory {
+    /// Forgets the execution.
+    pub fn restart(&mut self) {
+        self.graph.clear();
+    }
+
+    /// Fills `choices` with the ways in which a step at an atomic variable can be made.
+    pub fn choices(&mut self, announced: &Announced<'_>, choices: &mut Vec<u32>) {
+        choices.clear();
+        let Some(atomic) = announced.atomic else { return };
+        self.plan(announced);
+        for index in 0..self.placements.len() {
+            let placement = self.placements[index];
+            self.add(announced, placement);
+            let allowed = index == 0 || self.graph.is_sequential();
+            self.graph.remove_last();
+            if allowed {
+                choices.push(self.graph.choice(atomic, placement));
+            }
+        }
+    }
+
+    /// Adds a step in one of the ways in which it can be made. Gives what it is to do, or nothing if it
+    /// cannot be made in this way; after the step, [`Memory::end`] is told.
+    pub fn begin(&mut self, announced: &Announced<'_>, choice: u32) -> Option<Directions> {
+        let Some(atomic) = announced.atomic else {
+            self.add(announced, Placement { choice, ..Placement::PLAIN });
+            return Some(Directions { choice, source: None, value: 0, writes: false });
+        };
+        self.plan(announced);
+        let graph = &self.graph;
+        let chosen = self.placements.iter().find(|&&one| graph.choice(atomic, one) == choice);
+        let placement = *chosen?;
+        self.add(announced, placement);
+        let Placement { source, writes, .. } = placement;
+        let value = match source {
+            INITIAL => announced.initial,
+            source => self.graph.event(source).value,
+        };
+        let source = (source != INITIAL).then_some(source);
+        Some(Directions { choice, source, value, writes })
+    }
+
+    /// The step that was begun was made, and has written this if it writes.
+    pub fn end(&mut self, thread: ThreadId, written: u64) {
+        let last = self.graph.last_of(thread);
+        self.graph.event_mut(last).value = written;
+    }
+
+    fn plan(&mut self, announced: &Announced<'_>) {
+        let Memory { graph, placements } = self;
+        placements.clear();
+        graph.begin(announced.thread, announced.causes);
+        let value = |_, write| match write {
+            INITIAL => announced.initial,
+            write => graph.event(write).value,
+        };
+        Planner { graph, source: None, value, placements }.plan(announced.atomic);
+    }
+
+    fn add(&mut self, announced: &Announced<'_>, placement: Placement) {
+        let Announced { thread, atomic, causes, .. } = *announced;
+        self.graph.add_placed(thread, atomic, causes, placement, None);
+    }
+}

@@ -1,0 +1,375 @@
+//! TruSt (Kokologiannakis, Marmanis, Gladstein, Vafeiadis: Truly stateless, optimal dynamic partial order
+//! reduction, POPL 2022, algorithm 1), depth first.
+//!
+//! An execution graph grows by the next event of the first thread that can make one, in every way that the
+//! memory model allows. A write also revisits earlier reads that it does not depend on: these read from it
+//! instead, and what was added after them is taken away unless the write depends on it. Of all executions
+//! that lead to the same revisit, only the one in which everything that is taken away was added in the
+//! canonical way (*maximally*) performs it. So each graph is reached exactly once, and nothing has to be
+//! remembered but the graphs on the way.
+//!
+//! A graph is made real by performing its events, in an order that respects what they depend on, from the
+//! start of an execution. Going deeper needs no new start.
+//!
+//! | TruSt | here |
+//! |---|---|
+//! | next_P | [`Search::next_thread`] |
+//! | VISIT | [`Search::descend`] and [`Search::backtrack`] |
+//! | SETRF, SETCO | [`Search::apply`] |
+//! | cons_m | `consistency.rs` |
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::limits::{Limits, Meter};
+use crate::relaxed::contract::{Atomic, Directions, Relaxed};
+use crate::relaxed::graph::{Clock, Cut, Event, Graph, INITIAL, join};
+use crate::relaxed::placement::{Placement, Planner};
+use crate::report::{Found, Report};
+use crate::system::ThreadId;
+use crate::threaded::{EventId, Pick};
+
+/// Explores one execution for each execution graph that RC11 allows. The visitor sees each complete
+/// execution and its outcome; the search ends as if interrupted when it answers `false`.
+pub fn relaxed<S: Relaxed>(
+    system: &mut S,
+    limits: &Limits<'_>,
+    mut visit: impl FnMut(&S, &S::Outcome) -> bool,
+) -> Report<S::Outcome, Pick> {
+    let mut search = Search::new(system);
+    let mut meter = Meter::default();
+    loop {
+        let end = search.descend(limits, &mut meter);
+        if matches!(end, End::Interrupted | End::Exhausted) {
+            break;
+        }
+        let go_on = search.conclude(end, &mut visit);
+        let executions = search.report.executions;
+        if let Some(progress) = limits.progress {
+            progress(executions);
+        }
+        if !search.backtrack() {
+            break;
+        }
+        if !go_on {
+            meter.bounded_by("stopped by the visitor");
+            break;
+        }
+        if meter.stops(limits, executions)
+            || meter.fills(limits, search.bytes())
+            || (limits.stop_when_cut && end == End::Cut)
+        {
+            break;
+        }
+    }
+    if search.diverged {
+        meter.bounded_by("the program did not repeat itself");
+    }
+    let mut report = search.report;
+    report.coverage = meter.coverage();
+    report
+}
+
+/// How a descent ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// Nothing is enabled any more.
+    Complete,
+    /// The execution is as long as allowed.
+    Cut,
+    /// Nothing is left to try.
+    Exhausted,
+    /// Somebody asked to stop.
+    Interrupted,
+}
+
+/// An event that was added in one way after the other.
+struct Node {
+    thread: ThreadId,
+    atomic: Option<Atomic>,
+    causes: SmallVec<[EventId; 1]>,
+    /// Where its placements begin on the stack of placements; they end where those of the next node
+    /// begin.
+    first: usize,
+    /// The placement to be tried next.
+    next: usize,
+    /// Is the graph before the event on the stack of saved ones?
+    saved: bool,
+    /// The stamp of the event, if it is a read that was revisited.
+    stamp: Option<u32>,
+}
+
+/// A read that was revisited, and is to be added again.
+#[derive(Clone, Copy)]
+struct Revisited {
+    thread: ThreadId,
+    /// The write that it reads from now.
+    source: EventId,
+    stamp: u32,
+}
+
+struct Search<'s, S: Relaxed> {
+    system: &'s mut S,
+    graph: Graph,
+    nodes: Vec<Node>,
+    placements: Vec<Placement>,
+    saved: Vec<Graph>,
+    /// Graphs whose memory can be used again.
+    spare: Vec<Graph>,
+    revisited: Option<Revisited>,
+    diverged: bool,
+    report: Report<S::Outcome, Pick>,
+    seen: FxHashMap<S::Outcome, ()>,
+    outcome_bytes: usize,
+}
+
+impl<'s, S: Relaxed> Search<'s, S> {
+    fn new(system: &'s mut S) -> Self {
+        system.restart();
+        Search {
+            system,
+            graph: Graph::default(),
+            nodes: Vec::new(),
+            placements: Vec::new(),
+            saved: Vec::new(),
+            spare: Vec::new(),
+            revisited: None,
+            diverged: false,
+            report: Report::new(),
+            seen: FxHashMap::default(),
+            outcome_bytes: 0,
+        }
+    }
+
+    /// Roughly how many bytes are in use.
+    fn bytes(&self) -> usize {
+        let graphs = self.saved.len() + self.spare.len() + 1;
+        graphs * self.graph.len() * (size_of::<Event>() + 128)
+            + self.placements.capacity() * size_of::<Placement>()
+            + self.outcome_bytes
+    }
+
+    /// The thread that makes the next event: the first one that can.
+    fn next_thread(&self) -> Option<ThreadId> {
+        (0..self.system.threads()).map(ThreadId).find(|&thread| self.system.enabled(thread))
+    }
+
+    /// Adds events, each in the first of its ways, to the end of an execution.
+    fn descend(&mut self, limits: &Limits<'_>, meter: &mut Meter) -> End {
+        loop {
+            let revisited = self.revisited.take();
+            let next = revisited.map(|revisited| revisited.thread);
+            let Some(thread) = next.or_else(|| self.next_thread()) else { return End::Complete };
+            if meter.cuts(limits, self.graph.len()) {
+                return End::Cut;
+            }
+            self.plan(thread, revisited);
+            if !self.take_next(true) && !self.backtrack() {
+                return End::Exhausted;
+            }
+            if meter.interrupted(limits) {
+                return End::Interrupted;
+            }
+        }
+    }
+
+    /// Lists the ways to add the next event of a thread, which may be a read that was revisited.
+    fn plan(&mut self, thread: ThreadId, revisited: Option<Revisited>) {
+        let Search { system, graph, placements, .. } = self;
+        let Some(next) = system.next(thread) else { return };
+        let others = next.causes.iter().copied().filter(|cause| cause.thread != thread);
+        let causes: SmallVec<[EventId; 1]> = others.collect();
+        let atomic = system.atomic(thread);
+        let first = placements.len();
+        graph.begin(thread, &causes);
+        let value = |location, write| match write {
+            INITIAL => system.initial(location),
+            write => graph.event(write).value,
+        };
+        let source = revisited.map(|revisited| revisited.source);
+        let mut planner = Planner { graph, source, value, placements };
+        planner.plan(atomic);
+        planner.plan_revisits(atomic);
+        if atomic.is_none() {
+            let plain = |choice| Placement { choice, ..Placement::PLAIN };
+            placements.extend((1..next.choices).map(plain));
+        }
+        let stamp = revisited.map(|revisited| revisited.stamp);
+        let (next, saved) = (first, false);
+        self.nodes.push(Node { thread, atomic, causes, first, next, saved, stamp });
+    }
+
+    /// Adds the event of the last node in the next way that is possible. Says whether there was one.
+    fn take_next(&mut self, mut in_place: bool) -> bool {
+        loop {
+            let Some(node) = self.nodes.last_mut() else { return false };
+            let Some(&placement) = self.placements.get(node.next) else { return false };
+            let is_maximal = node.next == node.first && node.stamp.is_none();
+            node.next += 1;
+            if self.apply(placement, is_maximal, in_place) {
+                return true;
+            }
+            self.undo(placement);
+            in_place = false;
+        }
+    }
+
+    /// Adds the event of the last node in one way and makes the execution that of the graph. Says whether
+    /// the memory model allows it.
+    fn apply(&mut self, placement: Placement, is_maximal: bool, in_place: bool) -> bool {
+        if placement.revisits.is_none() {
+            self.add_own(placement);
+            if !is_maximal && !self.is_allowed() {
+                return false;
+            }
+            return if in_place { self.perform_last() } else { self.replay() };
+        }
+        self.revisit(placement)
+    }
+
+    /// Adds the event of the last node and lets an earlier read read from it.
+    fn revisit(&mut self, placement: Placement) -> bool {
+        self.save();
+        let Some(node) = self.nodes.last() else { return false };
+        let Some(read) = placement.revisits else { return false };
+        let stamp = self.graph.stamp(read);
+        self.graph.begin(node.thread, &node.causes);
+        let mut past = self.graph.draft.past.clone();
+        if placement.source != INITIAL {
+            join(&mut past, self.graph.clock(placement.source, Clock::Past));
+        }
+        let cut = self.graph.cut_before(stamp, &past);
+        self.graph.restrict(&cut);
+        let write = self.graph.next_of(node.thread);
+        self.add_own(placement);
+        let allowed = self.is_allowed() && self.replay();
+        let revisited = Revisited { thread: read.thread, source: write, stamp };
+        self.revisited = allowed.then_some(revisited);
+        allowed
+    }
+
+    /// Adds the event of the last node.
+    fn add_own(&mut self, placement: Placement) {
+        let Some(node) = self.nodes.last() else { return };
+        let Node { thread, atomic, stamp, .. } = *node;
+        self.graph.add_placed(thread, atomic, &node.causes, placement, stamp);
+    }
+
+    /// Does the memory model allow the graph, the last event of which was added in some way?
+    fn is_allowed(&self) -> bool {
+        self.graph.is_sequential()
+    }
+
+    /// Performs the last event of the graph.
+    fn perform_last(&mut self) -> bool {
+        let Some(&thread) = self.graph.performed.last() else { return false };
+        let last = self.graph.last_of(ThreadId(thread));
+        let all = self.graph.rows.iter().map(|row| row.events.len() as u32).collect::<Cut>();
+        self.perform(last, &all)
+    }
+
+    /// Performs all events of the graph from the start of an execution. Says whether that was possible.
+    fn replay(&mut self) -> bool {
+        self.system.restart();
+        let mut counts = vec![0u32; self.graph.rows.len()];
+        for number in 0..self.graph.performed.len() {
+            let thread = self.graph.performed[number];
+            let index = counts[thread as usize];
+            counts[thread as usize] += 1;
+            if !self.perform(EventId { thread: ThreadId(thread), index }, &counts) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Performs an event after all others of the cut.
+    #[inline]
+    fn perform(&mut self, id: EventId, cut: &[u32]) -> bool {
+        if !self.system.enabled(id.thread) {
+            self.diverged = true;
+            return false;
+        }
+        let choice = self.graph.choice_in(id, cut);
+        self.graph.event_mut(id).pick = choice;
+        let Event { location, reads, writes, source, .. } = *self.graph.event(id);
+        let value = match source {
+            _ if !reads => 0,
+            INITIAL => self.system.initial(location),
+            source => self.graph.event(source).value,
+        };
+        let source = (reads && source != INITIAL).then_some(source);
+        self.system.perform(id.thread, Directions { choice, source, value, writes });
+        self.report.transitions += 1;
+        if writes {
+            self.graph.event_mut(id).value = self.system.written(id.thread);
+        }
+        true
+    }
+
+    /// Keeps a copy of the graph before the event of the last node, if there is none yet.
+    fn save(&mut self) {
+        let Some(node) = self.nodes.last_mut() else { return };
+        if !std::mem::replace(&mut node.saved, true) {
+            let mut copy = self.spare.pop().unwrap_or_default();
+            copy.clone_from(&self.graph);
+            self.saved.push(copy);
+        }
+    }
+
+    /// Takes the event of the last node away again.
+    fn undo(&mut self, placement: Placement) {
+        if placement.revisits.is_none() {
+            self.graph.remove_last();
+        } else if let Some(saved) = self.saved.last() {
+            self.graph.clone_from(saved);
+        }
+    }
+
+    /// Takes up the outcome of an execution.
+    fn conclude(&mut self, end: End, visit: &mut impl FnMut(&S, &S::Outcome) -> bool) -> bool {
+        self.report.executions += 1;
+        if end == End::Cut {
+            self.report.cut += 1;
+            return true;
+        }
+        let outcome = self.system.outcome();
+        let go_on = visit(self.system, &outcome);
+        if !self.seen.contains_key(&outcome) {
+            let trace = self.trace();
+            self.outcome_bytes += size_of_val(&trace[..]) + 2 * size_of::<S::Outcome>() + 512;
+            self.seen.insert(outcome.clone(), ());
+            self.report.found.push(Found { outcome, trace });
+        }
+        go_on
+    }
+
+    fn trace(&self) -> Vec<Pick> {
+        let mut counts = vec![0; self.graph.rows.len()];
+        let pick = |&thread: &u32| {
+            let index: &mut usize = &mut counts[thread as usize];
+            *index += 1;
+            let choice = self.graph.rows[thread as usize].events[*index - 1].pick;
+            Pick { thread: ThreadId(thread), choice }
+        };
+        self.graph.performed.iter().map(pick).collect()
+    }
+
+    /// Goes back to the last node with a way left to try, and adds its event in that way. Says whether
+    /// there was one.
+    fn backtrack(&mut self) -> bool {
+        while let Some(node) = self.nodes.last() {
+            let placement = self.placements[node.next - 1];
+            self.undo(placement);
+            if self.take_next(false) {
+                return true;
+            }
+            let Some(node) = self.nodes.pop() else { break };
+            self.placements.truncate(node.first);
+            if node.saved {
+                self.spare.extend(self.saved.pop());
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,267 @@
+//! Why a search that has found nothing wrong may prove nothing: executions that did not end, code that
+//! the library does not control, executions that cannot be repeated.
+//!
+//! Comes in: what a search has seen. Goes out: a [`Doubt`], or none. Each one has a remedy; their texts
+//! are made when they are shown.
+
+use std::fmt;
+
+use crate::check::Builder;
+use crate::erased::Erased;
+use crate::foreign::{Foreign, Observer};
+use crate::report::Outcomes;
+use crate::rt::execution::Sample;
+use crate::rt::repeat::{Difference, Impatience};
+use crate::rt::system::Tested;
+
+/// Why the result of a search does not speak for the program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Doubt {
+    /// No execution came to its end, so nothing was tested.
+    NothingFinished,
+    /// Executions were cut although nobody asked for that.
+    Cut {
+        /// How many.
+        executions: u64,
+        /// After how many steps.
+        steps: usize,
+    },
+    /// A thread came to its end in every execution without doing anything that the library controls.
+    NoStep {
+        /// Which thread, and where it was started.
+        thread: String,
+    },
+    /// An execution was repeated and went another way.
+    Differs {
+        /// What happened when it was performed first.
+        then: String,
+        /// What happened when it was repeated.
+        now: String,
+    },
+    /// An execution was repeated with its independent steps in another order, and went another way.
+    Shares {
+        /// What happened in the one order.
+        then: String,
+        /// What happened in the other.
+        now: String,
+    },
+    /// A loop that waits has ended although nothing that it reads has changed.
+    CountsRounds {
+        /// Which thread.
+        thread: String,
+        /// Where it waits.
+        place: String,
+    },
+    /// A task waits for something that the library does not control: its waker was given away by code
+    /// that made no step.
+    Awaits {
+        /// Where the task is performed.
+        place: String,
+    },
+    /// An object that another execution has made is used: it has outlived that, in a static for example.
+    Outlives {
+        /// Which object.
+        object: String,
+    },
+    /// The code under test has blocked the operating system thread in every execution that was repeated.
+    Blocks,
+    /// The code under test has started an operating system thread.
+    OtherThreads,
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Doubt::NothingFinished => write!(formatter, "no execution has come to its end"),
+            Doubt::Cut { executions: 1, steps } => {
+                write!(formatter, "an execution was cut after {steps} steps")
+            }
+            Doubt::Cut { executions, steps } => {
+                write!(formatter, "{executions} executions were cut after {steps} steps each")
+            }
+            Doubt::NoStep { thread } => {
+                write!(formatter, "{thread} has done nothing that strait controls")
+            }
+            Doubt::Differs { then, now } => write!(
+                formatter,
+                "an execution went another way when it was repeated\n    first:     {then}\n    \
+                 repeated:  {now}"
+            ),
+            Doubt::Shares { then, now } => write!(
+                formatter,
+                "an execution went another way when steps that share nothing were made in another \
+                 order\n    first:     {then}\n    repeated:  {now}"
+            ),
+            Doubt::CountsRounds { thread, place } => write!(
+                formatter,
+                "{thread} stops waiting at {place} although nothing that it reads has changed"
+            ),
+            Doubt::Awaits { place } => write!(
+                formatter,
+                "the task at {place} waits for something that strait does not control"
+            ),
+            Doubt::Outlives { object } => {
+                write!(
+                    formatter,
+                    "{object} is used in another execution than the one that has made it"
+                )
+            }
+            Doubt::Blocks => write!(
+                formatter,
+                "the code under test blocks in something that strait does not control"
+            ),
+            Doubt::OtherThreads => {
+                write!(
+                    formatter,
+                    "the code under test has started a thread of the operating system"
+                )
+            }
+        }
+    }
+}
+
+impl Doubt {
+    /// What to do about it.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Doubt::NothingFinished | Doubt::Cut { .. } => {
+                "A loop probably waits for another thread. Call `strait::hint::spin_loop` or \
+                 `strait::thread::yield_now` in it, so that it is recognised, or wait with a blocking \
+                 primitive. `Builder::length(n)` cuts executions on purpose."
+            }
+            Doubt::NoStep { .. } => {
+                "Its atomics, locks and channels are not those of `strait`, or it needs no test. Take \
+                 `strait::sync` and `strait::thread` instead of `std::sync` and `std::thread`. \
+                 `Builder::allow_uncontrolled` accepts it."
+            }
+            Doubt::Differs { .. } => {
+                "The code depends on something that strait does not control: random numbers, the \
+                 clock, the order of a `HashMap`, memory that outlives an execution, or std atomics \
+                 that several threads share. Take `strait::choose(n)` for random numbers and \
+                 `strait::sync` for what is shared. `Builder::allow_uncontrolled` accepts it."
+            }
+            Doubt::Shares { .. } => {
+                "Threads share something that strait does not control: atomics or locks of `std`, \
+                 primitives of another crate (such as `tokio::sync`), a `std::thread_local!`, or a \
+                 `std::sync::Arc` whose last drop makes steps. Take `strait::sync`, \
+                 `strait::thread_local!` and `strait::future`. `Builder::allow_uncontrolled` accepts it."
+            }
+            Doubt::CountsRounds { .. } => {
+                "It counts its rounds where strait does not see it, so rounds were left out that make a \
+                 difference. Count in a local variable. `Builder::allow_uncontrolled` accepts it."
+            }
+            Doubt::Awaits { .. } => {
+                "Its waker was given away in a poll that made no step, so what wakes it is not a \
+                 primitive of strait: `tokio::sync`, `futures::channel` and the like are not \
+                 controlled. Build on `strait::sync` and `strait::future`. \
+                 `Builder::allow_uncontrolled` accepts it."
+            }
+            Doubt::Outlives { .. } => {
+                "Executions must not depend on each other. Make what threads share in the program under \
+                 test, or keep it in a static of strait: `new_static`, and `strait::sync::LazyLock`, \
+                 `OnceLock` and `thread_local!` instead of those of `std`. \
+                 `Builder::allow_uncontrolled` accepts it."
+            }
+            Doubt::Blocks => {
+                "It joins a `std::thread`, runs another runtime, or waits for input or time. Take \
+                 `strait::thread`, `strait::sync` and `strait::future::block_on`. \
+                 `Builder::allow_uncontrolled` accepts it."
+            }
+            Doubt::OtherThreads => {
+                "What that thread does is not part of the search. Take `strait::thread::spawn`. \
+                 `Builder::allow_uncontrolled` accepts it."
+            }
+        }
+    }
+}
+
+/// At least so many executions are repeated as they were, and as many in other orders; some of them several
+/// times if there are few.
+const REPETITIONS: usize = 8;
+
+impl Builder {
+    /// The reason why a search that has found these outcomes proves nothing, if there is one.
+    pub(crate) fn doubt(
+        &self,
+        tested: &Tested<Erased>,
+        outcomes: &Outcomes<Erased>,
+    ) -> Option<Doubt> {
+        self.doubt_length(outcomes).or_else(|| self.doubt_control(tested, outcomes.redundant))
+    }
+
+    fn doubt_length(&self, outcomes: &Outcomes<Erased>) -> Option<Doubt> {
+        if let Some(steps) = self.unasked_length().filter(|_| outcomes.cut > 0) {
+            return Some(Doubt::Cut { executions: outcomes.cut, steps });
+        }
+        outcomes.found.is_empty().then_some(Doubt::NothingFinished)
+    }
+
+    fn doubt_control(&self, tested: &Tested<Erased>, redundant: u64) -> Option<Doubt> {
+        let samples = tested.samples.take();
+        if self.allows_uncontrolled() {
+            return None;
+        }
+        if let Some(thread) = tested.idle_thread() {
+            return Some(Doubt::NoStep { thread });
+        }
+        if let Some(place) = tested.uncontrolled_task() {
+            return Some(Doubt::Awaits { place });
+        }
+        if let Some(object) = tested.leftover() {
+            return Some(Doubt::Outlives { object });
+        }
+        let mut observer = Observer::default();
+        let rounds = REPETITIONS.div_ceil(samples.len().max(1));
+        let repetitions = || samples.iter().cycle().take(rounds * samples.len());
+        for sample in repetitions() {
+            let repeated = observer.observe(|| tested.execution().repeat(sample));
+            if let Err(Difference { then, now }) = repeated {
+                return Some(Doubt::Differs { then, now });
+            }
+        }
+        for (number, sample) in repetitions().enumerate() {
+            let doubt = repeated_otherwise(tested, sample, number as u64);
+            if doubt.is_some() {
+                return doubt;
+            }
+        }
+        if tested.went_astray() || (redundant > 0 && self.is_optimal()) {
+            let then = "a step was possible".to_owned();
+            return Some(Doubt::Differs { then, now: "it was not".to_owned() });
+        }
+        let mut again = samples.iter().cycle();
+        let foreign = observer.conclude(|| {
+            if let Some(sample) = again.next() {
+                // That it does the same was seen.
+                let _ = tested.execution().repeat(sample);
+            }
+        });
+        foreign.map(|foreign| match foreign {
+            Foreign::Blocks => Doubt::Blocks,
+            Foreign::Threads => Doubt::OtherThreads,
+        })
+    }
+}
+
+/// Repeats an execution in other ways than it was. Gives the reason why it cannot be trusted, if there is
+/// one.
+fn repeated_otherwise(
+    tested: &Tested<Erased>,
+    sample: &Sample<Erased>,
+    number: u64,
+) -> Option<Doubt> {
+    let mut execution = tested.execution();
+    let acts = match execution.repeat(sample) {
+        Ok(acts) => acts,
+        Err(Difference { then, now }) => return Some(Doubt::Differs { then, now }),
+    };
+    if let Err(Difference { then, now }) = execution.repeat_otherwise(sample, &acts, number) {
+        return Some(Doubt::Shares { then, now });
+    }
+    if let Err(Impatience { thread, place }) = execution.repeat_patiently(sample) {
+        let place = format!("{}:{}", place.file(), place.line());
+        return Some(Doubt::CountsRounds { thread, place });
+    }
+    None
+}

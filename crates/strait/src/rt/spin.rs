@@ -1,0 +1,326 @@
+//! Loops that wait: by `yield_now`, by `spin_loop`, or by a compare-exchange that fails again and again.
+//!
+//! A round is what a thread does from one such point to the next one at the same place. If it has only
+//! read, if the frames on its stack are what they were a round ago, and if what it has read has not
+//! changed since, then another round does the same again. So the step at the end of such a round waits
+//! until one of the variables has another value, and the loop is finite without being cut.
+//!
+//! | term | here |
+//! |---|---|
+//! | the point at which a round ends | [`World::ends_round`], [`World::judge_round`] |
+//! | what a round has read | [`World::note_read`] |
+//! | the gate that a change opens | [`World::note_write`], one bit per waiting thread |
+//!
+//! The gate of a thread belongs to its own reads: a read closes it and a write of another value opens
+//! it. The step that waits for it comes after these reads in any order, so to the search it is a gate
+//! that only writes change.
+//!
+//! A thread that counts its rounds on its stack is in another state each time, and does not wait here.
+//! One that counts elsewhere is noticed only when everything else is blocked: see
+//! [`Execution::gives_up_waiting`](super::execution::Execution::gives_up_waiting).
+
+use smallvec::SmallVec;
+use strait_explore::Access;
+
+use super::features::Feature;
+use super::op::{Op, Place};
+use super::world::World;
+
+/// The point at the end of a round.
+#[derive(Clone, Copy)]
+pub(crate) struct Point {
+    place: Place,
+    /// Where the frames begin.
+    stack_pointer: usize,
+    /// Is it a step of its own that only ends the round?
+    yields: bool,
+}
+
+/// What a thread has done since it was last at points where rounds end.
+#[derive(Default)]
+pub(crate) struct Rounds {
+    /// The bit that opens when something changes that the thread has read; 0 before its first point.
+    gate: u8,
+    /// One for each of the places where it was.
+    all: Vec<Round>,
+    /// The point that was announced and not looked at.
+    point: Option<Point>,
+    /// The compare-exchange that failed last: where, and the value it expected.
+    failed: Option<(Place, u64)>,
+}
+
+/// What a thread has done since it was last at a place.
+struct Round {
+    place: Place,
+    /// The frames on the stack at that point.
+    frames: Vec<u8>,
+    /// The number of its first step.
+    first: u32,
+    /// How many of its steps were reads.
+    reads: u32,
+    /// What was read.
+    values: SmallVec<[(u32, u64); 2]>,
+    /// How many stores, threads and objects the thread had made before.
+    made: (u32, u32, u32),
+    /// Has something happened that makes this round unlike any other?
+    broken: bool,
+}
+
+impl Round {
+    fn new(place: Place) -> Round {
+        Round {
+            place,
+            frames: Vec::new(),
+            first: 0,
+            reads: 0,
+            values: SmallVec::new(),
+            made: (0, 0, 0),
+            broken: true,
+        }
+    }
+
+    fn note_read(&mut self, object: u32, value: u64) {
+        self.reads += 1;
+        match self.values.iter().find(|(known, _)| *known == object) {
+            Some((_, known)) => self.broken |= *known != value,
+            None => self.values.push((object, value)),
+        }
+    }
+}
+
+impl Rounds {
+    pub(super) fn reset(&mut self) {
+        self.gate = 0;
+        self.all.clear();
+        self.point = None;
+        self.failed = None;
+    }
+
+    /// The round that ends at this place.
+    fn at(&mut self, place: Place) -> &mut Round {
+        let known = self.all.iter().position(|round| round.place == place);
+        let index = known.unwrap_or_else(|| {
+            if self.all.len() == PLACES {
+                self.all.remove(0);
+            }
+            self.all.push(Round::new(place));
+            self.all.len() - 1
+        });
+        &mut self.all[index]
+    }
+}
+
+/// Who waits for a variable to have another value.
+#[derive(Clone, Copy)]
+pub(crate) struct Watcher {
+    object: u32,
+    gate: u8,
+    value: u64,
+}
+
+/// A compare-exchange that is announced. It is a read if it would fail.
+#[derive(Clone, Copy)]
+pub(crate) struct Exchange {
+    thread: u32,
+    object: u32,
+    expected: u64,
+}
+
+/// So many places of a thread are remembered.
+const PLACES: usize = 8;
+
+/// How many threads can wait in loops at once.
+pub(super) const GATES: u8 = 8;
+
+/// Does the step wait for a change because it ends a round that was like the one before?
+pub(super) fn waits_in_loop(op: &Op) -> bool {
+    let gated = op.accesses.first().is_some_and(|access| access.gate != 0);
+    gated && (op.yields || op.label == EXCHANGE)
+}
+
+/// What the trace calls a compare-exchange.
+pub(super) const EXCHANGE: &str = "compare_exchange";
+
+impl World {
+    pub(super) fn forget_rounds(&mut self) {
+        self.records = self.features.has(Feature::Spins);
+        self.spun = false;
+        self.gates = 0;
+        self.watchers.clear();
+        self.exchanges.clear();
+    }
+
+    /// The step that the current thread announces may end a round.
+    #[inline]
+    pub(super) fn ends_round(&mut self, place: Place, stack_pointer: usize, yields: bool) {
+        if !self.records {
+            self.want(Feature::Spins);
+        }
+        let me = self.me();
+        me.rarities = true;
+        me.rounds.point = Some(Point { place, stack_pointer, yields });
+        if yields {
+            // The loop around both is recognised here.
+            me.rounds.failed = None;
+        }
+        self.spun = true;
+    }
+
+    /// The current thread has read a variable, at a step that did nothing else.
+    #[cold]
+    pub(super) fn note_read(&mut self, object: u32, value: u64) {
+        let own = self.has_buffered(self.current, Some(object));
+        let me = self.me();
+        for round in &mut me.rounds.all {
+            round.note_read(object, value);
+            round.broken |= own;
+        }
+        let gate = me.rounds.gate;
+        if gate == 0 {
+            return;
+        }
+        let same = |watcher: &&mut Watcher| watcher.object == object && watcher.gate == gate;
+        match self.watchers.iter_mut().find(same) {
+            Some(watcher) => watcher.value = value,
+            None => self.watchers.push(Watcher { object, gate, value }),
+        }
+        self.object(object).open &= !gate;
+    }
+
+    /// The current thread has changed memory that only it can see.
+    pub(crate) fn break_round(&mut self) {
+        self.me().rounds.all.iter_mut().for_each(|round| round.broken = true);
+    }
+
+    /// A variable has got a value.
+    #[inline]
+    pub(super) fn wrote(&mut self, object: u32) {
+        if self.records | !self.exchanges.is_empty() {
+            self.note_write(object);
+        }
+    }
+
+    #[cold]
+    fn note_write(&mut self, object: u32) {
+        let value = self.objects[object as usize].value;
+        for watcher in self.watchers.iter().filter(|watcher| watcher.object == object) {
+            let open = &mut self.objects[object as usize].open;
+            *open &= !watcher.gate;
+            *open |= if watcher.value == value { 0 } else { watcher.gate };
+        }
+        for exchange in self.exchanges.iter().filter(|exchange| exchange.object == object) {
+            let op = &mut self.threads[exchange.thread as usize].op;
+            op.accesses[0].write = exchange.expected == value;
+        }
+    }
+
+    /// The current thread has announced a compare-exchange, as a write.
+    #[inline]
+    pub(super) fn announce_exchange(
+        &mut self,
+        object: u32,
+        expected: u64,
+        place: Place,
+        stack_pointer: usize,
+    ) {
+        self.announce_change(object, expected);
+        if self.me().rounds.failed == Some((place, expected)) {
+            self.ends_round(place, stack_pointer, false);
+        }
+    }
+
+    /// The current thread has announced a step that writes an object only if that has this value.
+    pub(super) fn announce_change(&mut self, object: u32, expected: u64) {
+        let (thread, succeeds) = (self.current, self.objects[object as usize].value == expected);
+        let me = self.me();
+        // With more accesses, some depend on whether this one writes.
+        if me.op.accesses.len() == 1 {
+            me.op.accesses[0].write = succeeds;
+            me.op.writes_if = Some(expected);
+            self.exchanges.push(Exchange { thread, object, expected });
+        }
+    }
+
+    /// The announced compare-exchange of a thread is being made.
+    #[cold]
+    pub(super) fn forget_exchange(&mut self, thread: u32) {
+        self.exchanges.retain(|exchange| exchange.thread != thread);
+    }
+
+    /// The compare-exchange of the current thread has failed or succeeded.
+    pub(super) fn note_exchange(&mut self, object: u32, expected: u64, old: u64) {
+        let place = self.me().op.place;
+        let failed = (old != expected).then_some((place, expected));
+        if failed.is_some() || self.me().rounds.failed.is_some() {
+            let me = self.me();
+            me.rarities = true;
+            me.rounds.failed = failed;
+        }
+        if failed.is_some() && self.records {
+            self.note_read(object, old);
+        }
+    }
+
+    /// A thread has stopped at the end of a round: its step waits if the round was like the last one.
+    #[cold]
+    pub(super) fn judge_round(&mut self, number: u32) {
+        self.spun = false;
+        let gates = self.gates;
+        let thread = &mut self.threads[number as usize];
+        let (rounds, worker) = (&mut thread.rounds, thread.worker.as_ref());
+        let Some(Point { place, stack_pointer, yields }) = rounds.point.take() else { return };
+        if rounds.gate == 0 && gates < GATES {
+            rounds.gate = 1 << gates;
+            self.gates += 1;
+        }
+        let gate = rounds.gate;
+        // To the rounds that end elsewhere, this step changes nothing.
+        rounds.all.iter_mut().for_each(|round| round.reads += u32::from(yields));
+        let round = rounds.at(place);
+        let frames = worker.and_then(|worker| worker.frames(stack_pointer)).unwrap_or_default();
+        let made = (thread.stores, thread.children, thread.objects);
+        let is_same = gate != 0
+            && !frames.is_empty()
+            && !round.broken
+            && round.made == made
+            && (thread.events + u32::from(yields)).wrapping_sub(round.first) == round.reads
+            && round.frames == frames;
+        if !is_same {
+            round.frames.clear();
+            round.frames.extend_from_slice(frames);
+        }
+        let values = std::mem::take(&mut round.values);
+        round.first = thread.events + u32::from(yields);
+        round.reads = 0;
+        round.made = made;
+        round.broken = false;
+        // With exceptions a step that waits has more gates than these.
+        if is_same && self.recognises_loops && !self.features.has(Feature::Exceptions) {
+            self.wait_for_change(number, &values, gate);
+        }
+    }
+
+    /// The announced step of a thread waits until one of the variables has another value.
+    fn wait_for_change(&mut self, number: u32, values: &[(u32, u64)], gate: u8) {
+        let yields = self.threads[number as usize].op.yields;
+        let place = self.threads[number as usize].op.place;
+        let never = values.is_empty().then(|| self.own_object(number, 7, "nothing", place));
+        let accesses = &mut self.threads[number as usize].op.accesses;
+        if yields {
+            accesses.clear();
+        }
+        for &(object, _) in values {
+            match accesses.iter_mut().find(|access| access.object == object) {
+                Some(access) => access.gate = gate,
+                None => accesses.push(Access { object, write: false, gate }),
+            }
+        }
+        // Without anything that could change, it waits for good.
+        accesses.extend(never.map(|object| Access { object, write: false, gate: 1 }));
+        if !yields && accesses.len() > 1 {
+            accesses[0].write = true;
+            self.threads[number as usize].op.writes_if = None;
+            self.forget_exchange(number);
+        }
+    }
+}
