@@ -35,7 +35,17 @@ func newGraph(w *World) *Graph {
 	callersOf := map[string][]*ssa.Function{}   // functions that call a value of a signature
 	methods := map[*types.Func][]*ssa.Function{}
 	var noticed, writing, parallel []*ssa.Function
+	seen := map[*ssa.Function]bool{}
 	var operands []*ssa.Value
+	// A function that is not read may be called through a value or an interface.
+	unread := func(other *ssa.Function) {
+		if len(other.Blocks) == 0 && !seen[other] {
+			seen[other] = true
+			if w.isNoticedOutside(other) {
+				noticed = append(noticed, other)
+			}
+		}
+	}
 	for fn := range functions {
 		for _, b := range fn.Blocks {
 			for _, instr := range b.Instrs {
@@ -48,6 +58,7 @@ func newGraph(w *World) *Graph {
 				for _, operand := range operands {
 					if other, ok := (*operand).(*ssa.Function); ok {
 						callers[other] = append(callers[other], fn)
+						unread(other)
 						key := signatureKey(other.Signature)
 						bySignature[key] = append(bySignature[key], other)
 						if call, ok := instr.(ssa.CallInstruction); !ok || call.Common().Value != *operand {
@@ -68,6 +79,7 @@ func newGraph(w *World) *Graph {
 						}
 						for _, other := range list {
 							callers[other] = append(callers[other], fn)
+							unread(other)
 						}
 					} else if common.StaticCallee() == nil {
 						if _, builtin := common.Value.(*ssa.Builtin); !builtin {
@@ -291,6 +303,9 @@ func (w *World) isNoticed(instr ssa.Instruction) bool {
 		common := i.Common()
 		if builtin, ok := common.Value.(*ssa.Builtin); ok {
 			return builtin.Name() == "close"
+		}
+		if common.IsInvoke() {
+			return isLoudInterface(common)
 		}
 		callee := common.StaticCallee()
 		return callee != nil && w.isNoticedOutside(callee)

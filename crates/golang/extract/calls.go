@@ -58,6 +58,9 @@ func (d *Driver) call(s *State, site *ssa.Call, call *ssa.CallCommon, fn Value, 
 
 // enter calls a function: a model, its source, or nothing that can be followed.
 func (d *Driver) enter(s *State, site ssa.Instruction, call *ssa.CallCommon, fn Value, args []Value, pos token.Pos, deferred bool) bool {
+	if !pos.IsValid() {
+		pos = calledAt(s)
+	}
 	finish := func(v Value) {
 		if reg, ok := site.(*ssa.Call); ok && !deferred {
 			s.top().regs[reg] = v
@@ -102,6 +105,17 @@ func (d *Driver) enter(s *State, site ssa.Instruction, call *ssa.CallCommon, fn 
 	return d.push(s, site, target, bind, nil, pos, deferred)
 }
 
+// calledAt is where the source calls what happens now: a method value, a method of an embedded field
+// and the like are functions without a source that call another one.
+func calledAt(s *State) token.Pos {
+	for i := len(s.frames) - 1; i >= 0; i-- {
+		if pos := s.frames[i].at; pos.IsValid() {
+			return pos
+		}
+	}
+	return token.NoPos
+}
+
 // isComputation tells functions of the standard library that compute a result from plain arguments,
 // and do nothing else whatever these are.
 func isComputation(fn *ssa.Function) bool {
@@ -138,7 +152,7 @@ func (d *Driver) push(s *State, site ssa.Instruction, target Target, bind []Valu
 	if depth > 0 && d.inTailPosition(f, site, deferred, after) && f.fn == target.fn {
 		// A call in tail position is a loop.
 		frame := d.frame(target.fn, target.args, bind, f.site, f.context)
-		frame.after, frame.deferred = f.after, f.deferred
+		frame.after, frame.deferred, frame.at = f.after, f.deferred, pos
 		s.frames[len(s.frames)-1] = frame
 		return d.meet(s, d.limits.unroll)
 	}
@@ -147,8 +161,7 @@ func (d *Driver) push(s *State, site ssa.Instruction, target Target, bind []Valu
 	}
 	context := d.context(f.context, site, target.fn.String())
 	frame := d.frame(target.fn, target.args, bind, site, context)
-	frame.after = after
-	frame.deferred = deferred
+	frame.after, frame.deferred, frame.at = after, deferred, pos
 	s.frames = append(s.frames, frame)
 	return false
 }
@@ -185,6 +198,7 @@ func (d *Driver) callRecursive(s *State, site ssa.Instruction, target Target, bi
 	child.root = fmt.Sprintf("call %p", target.fn)
 	child.multi = true
 	frame := d.frame(target.fn, target.args, bind, nil, d.context(0, target.fn, child.root))
+	frame.at = pos
 	child.frames = []*Frame{frame}
 	node, subst := d.arrive(child, target.fn.Name(), target.fn.Pos(), min(d.limits.roots, 4))
 	node.returns = true

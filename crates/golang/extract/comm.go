@@ -415,7 +415,7 @@ func (d *Driver) spawnCall(s *State, call *ssa.CallCommon, fn Value, args []Valu
 	d.startedAgain(s, child.root)
 	context := d.context(0, target.fn, child.root+after0(after))
 	frame := d.frame(target.fn, target.args, bind, nil, context)
-	frame.after = after
+	frame.after, frame.at = after, pos
 	child.frames = []*Frame{frame}
 	name := target.fn.Name()
 	node, subst := d.arrive(child, name, target.fn.Pos(), d.limits.roots)

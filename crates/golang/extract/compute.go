@@ -259,6 +259,8 @@ func (d *Driver) global(s *State, g *ssa.Global) Value {
 			value := d.fromEnvironment(s, "global", g, t)
 			if types.Identical(t, errorType) {
 				value = d.sentinel(g.Pkg.Pkg.Path(), g.Name())
+			} else if _, isFunction := t.Underlying().(*types.Signature); isFunction && isQuietPackage(g.Pkg.Pkg.Path()) {
+				value = Model{"quiet", nil}
 			}
 			s.heap[name] = &Object{kind: "memory", typ: t, value: value}
 		} else if len(s.frames) > 1 && strings.HasPrefix(s.frames[len(s.frames)-1].fn.Name(), "init") || s.root == "main" && !s.escaped["*"] {
@@ -356,6 +358,9 @@ func (d *Driver) store(s *State, address, v Value, pos token.Pos) {
 	o := s.heap[p.object]
 	if o == nil || o.kind != "memory" {
 		return
+	}
+	if o.raw {
+		v = withoutPlain(v)
 	}
 	old, ok := at(o.value, p.path)
 	if !ok {

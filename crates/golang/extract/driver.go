@@ -66,26 +66,27 @@ type Note struct {
 
 // Facts are what one run learns for the next: facts only grow, so that runs end.
 type Facts struct {
-	shared   map[string]bool // parts of memory that are written after other goroutines can see them
-	abstract map[string]bool // of those, the ones that cannot be followed
-	messages map[string]*Messages
-	round    int             // how many runs there were before
-	begun    int             // how often the entry was begun again
-	wanted   map[string]bool // messages whose numbers are used where the program cannot compute with them
-	names    map[string]string
-	taken    map[string]int
-	contexts map[string]int
-	globals  map[string]bool
-	access   map[string]*Access
-	mapKeys  map[string]map[string]Value // of shared maps: the keys that entries may have
-	stopped  map[string]bool             // tickers that are stopped somewhere
-	closed   map[string]bool             // messages of channels that are closed somewhere
-	writers  map[string]map[string]bool  // of cells: the roots that write them
-	many     map[string]bool             // roots that are started more than once
-	met      map[string]bool             // objects that goroutines know from messages
-	doubled  map[string]bool             // types of objects that receivers know by copies
-	torn     map[string]bool             // of these types: parts that are written afterwards
-	missed   map[*ssa.Global]bool        // package variables that are used although the entry was not seen to reach them
+	shared    map[string]bool // parts of memory that are written after other goroutines can see them
+	abstract  map[string]bool // of those, the ones that cannot be followed
+	messages  map[string]*Messages
+	round     int             // how many runs there were before
+	begun     int             // how often the entry was begun again
+	wanted    map[string]bool // messages whose numbers are used where the program cannot compute with them
+	names     map[string]string
+	taken     map[string]int
+	contexts  map[string]int
+	globals   map[string]bool
+	access    map[string]*Access
+	mapKeys   map[string]map[string]Value // of shared maps: the keys that entries may have
+	stopped   map[string]bool             // tickers that are stopped somewhere
+	closed    map[string]bool             // messages of channels that are closed somewhere
+	signalled map[string]bool             // messages of channels that signalledare asked for
+	writers   map[string]map[string]bool  // of cells: the roots that write them
+	many      map[string]bool             // roots that are started more than once
+	met       map[string]bool             // objects that goroutines know from messages
+	doubled   map[string]bool             // types of objects that receivers know by copies
+	torn      map[string]bool             // of these types: parts that are written afterwards
+	missed    map[*ssa.Global]bool        // package variables that are used although the entry was not seen to reach them
 }
 
 func newFacts() *Facts {
@@ -93,7 +94,7 @@ func newFacts() *Facts {
 		wanted: map[string]bool{}, shared: map[string]bool{}, abstract: map[string]bool{}, messages: map[string]*Messages{},
 		names: map[string]string{}, taken: map[string]int{}, contexts: map[string]int{},
 		globals: map[string]bool{}, mapKeys: map[string]map[string]Value{}, access: map[string]*Access{},
-		stopped: map[string]bool{}, closed: map[string]bool{}, writers: map[string]map[string]bool{}, many: map[string]bool{},
+		stopped: map[string]bool{}, closed: map[string]bool{}, signalled: map[string]bool{}, writers: map[string]map[string]bool{}, many: map[string]bool{},
 		met: map[string]bool{}, doubled: map[string]bool{}, torn: map[string]bool{}, missed: map[*ssa.Global]bool{},
 	}
 }

@@ -129,7 +129,8 @@ func TestDaemons(t *testing.T) {
 func TestAssumptions(t *testing.T) {
 	rows := []struct{ name, source, want string }{
 		{"handed", "import \"sort\"\nfunc main() {\n\tc := make(chan int)\n\tsort.Slice([]int{1}, func(i, j int) bool {\n\t\tc <- 1\n\t\treturn true\n\t})\n}\n", ""},
-		{"outside", "import \"os/signal\"\nimport \"os\"\nfunc main() {\n\tc := make(chan os.Signal, 1)\n\tgo func() { <-c }()\n\tsignal.Notify(c)\n}\n", string(aboutSignals)},
+		{"signals", "import \"os/signal\"\nimport \"os\"\nfunc main() {\n\tc := make(chan os.Signal, 1)\n\tsignal.Notify(c)\n\tsignal.Reset()\n\t<-c\n}\n", string(aboutSignals)},
+		{"outside", "import \"os/signal\"\nimport \"os\"\nfunc main() {\n\tc := make(chan os.Signal, 1)\n\tgo func() { <-c }()\n\tsignal.Notify(c)\n}\n", ""},
 		{"signal", "import \"os/signal\"\nimport \"os\"\nfunc main() {\n\tc := make(chan os.Signal, 1)\n\tsignal.Notify(c)\n\t<-c\n}\n", ""},
 		{"reset", "import \"time\"\nfunc main() {\n\tc := make(chan int, 1)\n\tt := time.AfterFunc(1, func() { c <- 1 })\n\tt.Reset(2)\n\t<-c\n}\n", string(aboutResetFunction)},
 		{"processors", "import \"runtime\"\nfunc main() {\n\tc := make(chan int, 1)\n\tfor range runtime.NumCPU() {\n\t\tgo func() { c <- 1 }()\n\t}\n\t<-c\n}\n", string(aboutProcessors)},

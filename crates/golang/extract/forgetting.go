@@ -173,9 +173,9 @@ func (d *Driver) disturb(s *State, args []Value) {
 		}
 		return forgetsAll
 	}
-	seen := map[string]bool{}
-	for _, arg := range args {
-		s.reach(arg, seen, func(name string) { d.forgetIn(s, name, choose) })
+	// What can be reached is listed before anything is forgotten: what is forgotten leads nowhere.
+	for _, name := range d.reachable(s, args) {
+		d.forgetIn(s, name, choose)
 	}
 }
 

@@ -49,7 +49,7 @@ func (w *World) inertCall(call *ssa.CallCommon) bool {
 		return builtin.Name() != "close" && builtin.Name() != "recover"
 	}
 	if call.IsInvoke() {
-		return plainTuple(call.Signature().Results()) && !w.mayCommunicate(call) && w.allInert(call)
+		return plainTuple(call.Signature().Results()) && !isLoudInterface(call) && !w.mayCommunicate(call) && w.allInert(call)
 	}
 	callee := call.StaticCallee()
 	if callee == nil {

@@ -58,6 +58,13 @@ func (d *Driver) join(old, now *State, place string) (*State, map[string]*Expr) 
 				copied.value = nil
 				out.heap[name] = &copied
 			}
+		case "mutex", "rwmutex", "waitgroup", "chan":
+			// How often it is locked, or how much is in its buffer, is not the same in every round.
+			if o.value != nil && (o.shut != before.shut || before.value == nil || !equal(o.value, before.value)) {
+				copied := *o
+				copied.value, copied.shut, copied.memory = nil, false, nil
+				out.heap[name] = &copied
+			}
 		case "map":
 			if len(o.entries) != len(before.entries) || o.blurred || before.blurred {
 				copied := *o
@@ -200,7 +207,7 @@ func (j *joining) object(a, b Value, label string) Value {
 		if o == nil || o.kind == "timer" || o.kind == "cell" && side.v == b && isNil(a) {
 			return nil
 		}
-		if kind != "" && kind != o.kind {
+		if kind != "" && (kind != o.kind || !sameReadiness(model, o)) {
 			return nil
 		}
 		if key != "" && key != o.key {
@@ -227,6 +234,19 @@ func (j *joining) object(a, b Value, label string) Value {
 		j.subst[name] = &Expr{op: "nil"}
 	}
 	return Ref{name}
+}
+
+// sameReadiness tells whether time and the same contexts make two channels ready.
+func sameReadiness(a, b *Object) bool {
+	if a.readiness() != b.readiness() || a.timed != b.timed || a.foreign != b.foreign || len(a.ancestors) != len(b.ancestors) {
+		return false
+	}
+	for i := range a.ancestors {
+		if !equal(a.ancestors[i], b.ancestors[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 func (d *Driver) kindOf(kind string) string {
@@ -263,7 +283,7 @@ func (j *joining) pointer(a, b Ptr, label string, depth int) Value {
 	name := j.name("p" + label)
 	j.made[pair] = name
 	content := j.value(o.value, p.value, label+"*", depth+1)
-	j.out.heap[name] = &Object{kind: "memory", typ: p.typ, value: content, multi: true}
+	j.out.heap[name] = &Object{kind: "memory", typ: p.typ, value: content, multi: true, raw: o.raw || p.raw}
 	if j.old.escaped[a.object] || j.now.escaped[b.object] || strings.HasPrefix(a.object, "j_") {
 		j.out.escaped[name] = true
 	}

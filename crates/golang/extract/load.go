@@ -209,7 +209,7 @@ func isTest(fn *ssa.Function) bool {
 
 // entry is the program of one function.
 func (w *World) entry(fn *ssa.Function, limits Limits, place func(token.Pos) Position) attempted {
-	e := Entry{Name: fn.String(), Position: place(fn.Pos()), Assumptions: []Assumption{}, Loops: []Loop{}, Positions: []Position{}}
+	e := Entry{Name: fn.String(), Position: place(fn.Pos()), Test: isTest(fn), Assumptions: []Assumption{}, Loops: []Loop{}, Positions: []Position{}}
 	if !w.reaches(fn).meets {
 		e.Text, e.Lines, e.Migo = "main {\n}\n", []int{0, 0}, "def main.main():\n"
 		return attempted{entry: e}
@@ -228,7 +228,7 @@ func (w *World) entry(fn *ssa.Function, limits Limits, place func(token.Pos) Pos
 	if failure != "" {
 		// A fault of this program must not hide the other entries.
 		p := place(fn.Pos())
-		e = Entry{Name: e.Name, Position: e.Position, Loops: []Loop{}, Positions: []Position{}, Truncated: true}
+		e = Entry{Name: e.Name, Position: e.Position, Test: e.Test, Loops: []Loop{}, Positions: []Position{}, Truncated: true}
 		e.Assumptions = []Assumption{{&p, aboutRefused, failure, "either"}}
 		e.Text, e.Lines, e.Migo = "main {\n}\n", []int{0, 0}, "def main.main():\n"
 		return attempted{entry: e}

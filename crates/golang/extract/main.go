@@ -74,6 +74,8 @@ type Entry struct {
 	Migo        string       `json:"migo"`
 	Operations  Operations   `json:"operations"`
 	Truncated   bool         `json:"truncated"`
+	// Is the entry a test? Then it must come to an end.
+	Test bool `json:"test,omitempty"`
 	// The Go names of the program's functions and objects.
 	Names map[string]string `json:"names,omitempty"`
 	// The same with less data, for when the states of this program have no end.

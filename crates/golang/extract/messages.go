@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"go/types"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -208,11 +209,28 @@ func (m *Messages) encode(d *Driver, s *State, v Value) (*Expr, bool) {
 		case "bool":
 			return &Expr{op: "bool"}, false
 		case "chan":
+			if !hole.nilable {
+				m.set(d.nilableHole(m.shape))
+				d.changed = true
+			}
 			return &Expr{op: "nil"}, true
 		}
 		return nil, false
 	}
 	return found, true
+}
+
+// nilableHole is a shape whose channel may be nil.
+func (d *Driver) nilableHole(shape Value) Value {
+	if hole, ok := shape.(Hole); ok {
+		hole.nilable = true
+		return hole
+	}
+	out, changed := replaceAll(children(shape), func(v Value) (Value, bool) { return d.nilableHole(v), true })
+	if !changed {
+		return shape
+	}
+	return rebuild(shape, out)
 }
 
 // carried finds the part of a value where its shape has the hole.
@@ -288,7 +306,23 @@ func (d *Driver) decodeShape(s *State, shape Value, name, key, path string, t ty
 	case Sym:
 		return d.unknown(s, key+path, nil, t)
 	case Maybe:
-		return eitherNil(name+path, d.decodeShape(s, sh.inner, name, key, path+"/m", t))
+		// What comes with the message is there only if it is not nil.
+		before := maps.Clone(s.heap)
+		inner := d.decodeShape(s, sh.inner, name, key, path+"/m", t)
+		objects := map[string]*Object{}
+		for name, o := range s.heap {
+			if before[name] == nil {
+				objects[name] = o
+				delete(s.heap, name)
+				delete(s.escaped, name)
+			}
+		}
+		either := eitherNil(name+path, inner, objects)
+		if hole, ok := holeOf(sh.inner); ok && hole.kind == "chan" && !hole.nilable {
+			// It is nil if what it would carry is.
+			either.conditions = []*Expr{{op: "!=", args: []*Expr{variable(name), {op: "nil"}}}}
+		}
+		return either
 	case Known:
 		if s.heap[sh.object] != nil {
 			return Ref{sh.object}
@@ -300,13 +334,25 @@ func (d *Driver) decodeShape(s *State, shape Value, name, key, path string, t ty
 			d.kinds[name] = sh.kind
 			return Dyn{variable(name)}
 		}
+		if o := s.heap[sh.object]; sh.kind == "chan" && o != nil && !o.multi {
+			return Ref{sh.object}
+		}
+		if sh.clock == readyByContext {
+			// Who receives does not know which contexts it depends on.
+			return d.unknown(s, key+path, nil, t)
+		}
 		d.kinds[name], d.keys[name] = d.kindOf(sh.kind), sh.key
 		if sh.kind == "cell" {
 			s.heap[name] = &Object{kind: "cell", key: sh.key, typ: t}
 			s.escaped[name] = true
 			return Ref{name}
 		}
-		s.heap[name] = &Object{kind: sh.kind, key: sh.key, multi: true, nilable: sh.kind == "chan", typ: chanElement(t), room: -1, clock: sh.clock}
+		s.heap[name] = &Object{kind: sh.kind, key: sh.key, multi: true, nilable: sh.kind == "chan", typ: chanElement(t), room: -1}
+		if sh.clock == readyByDeadline {
+			s.heap[name].timed = true
+		} else {
+			s.heap[name].clock = sh.clock
+		}
 		s.escaped[name] = true
 		return Ref{name}
 	case Box:

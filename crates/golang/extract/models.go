@@ -196,126 +196,6 @@ func (d *Driver) waitGroupModels(m *modelled) (bool, bool) {
 	return true, false
 }
 
-// onceModels: Do holds a lock while the function runs.
-func (d *Driver) onceModels(m *modelled) (bool, bool) {
-	switch m.name {
-	case "(*sync.Once).Do":
-		d.operation(m.pos)
-		m.finish(KNil{})
-		return true, d.once(m, m.arg(0), m.arg(1), nil)
-	case "sync.OnceFunc":
-		once := d.newObject(m.s, "once", m.key(), onceType(m.fn), m.pos)
-		m.finish(Model{"oncefunc", []Value{once, m.arg(0)}})
-		return true, false
-	case "sync.OnceValue", "sync.OnceValues":
-		call, ok := m.site.(*ssa.Call)
-		if !ok {
-			return false, false
-		}
-		once := d.newObject(m.s, "once", m.key(), onceType(m.fn), m.pos)
-		parts := []Value{once, m.arg(0)}
-		results := call.Type().Underlying().(*types.Signature).Results()
-		for i := range results.Len() {
-			key := fmt.Sprintf("%s result %d", m.key(), i)
-			parts = append(parts, d.newObject(m.s, "result", key, results.At(i).Type(), token.NoPos))
-		}
-		m.finish(Model{"oncevalue", parts})
-		return true, false
-	}
-	return false, false
-}
-
-// onceType is the type sync.Once.
-func onceType(fn *ssa.Function) types.Type {
-	if member := fn.Pkg.Pkg.Scope().Lookup("Once"); member != nil {
-		return member.Type()
-	}
-	return types.NewStruct(nil, nil)
-}
-
-// once calls a function if nobody has yet. What it returned is kept in the places of results.
-func (d *Driver) once(m *modelled, pointer, f Value, results []Value) bool {
-	p, ok := pointer.(Ptr)
-	lock, known := d.lockAt(m.s, Ptr{p.object, p.path + "/0"})
-	if !ok || !known {
-		d.assume(m.pos, "either", aboutUnknownOnce)
-		m.finish(d.unknown(m.s, here(m.s.top()), m.site, nil))
-		run := d.fork(m.s, func(t *State) { d.later(t, f, nil, m.pos) })
-		skip := d.fork(m.s, func(t *State) {})
-		d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{run, skip}, lossy: true})
-		return true
-	}
-	d.sync(m.s, "lock", lock, m.pos)
-	for _, f := range m.s.frames {
-		for _, after := range f.after {
-			if after.what == "once" && equal(after.args[1], Ref{lock.name}) {
-				// The function asks its own Once: this lock is never had.
-				d.put(&Code{op: opSelect, pos: m.pos})
-				return true
-			}
-		}
-	}
-	flag := Ptr{p.object, p.path + "/1"}
-	o := m.s.heap[p.object]
-	d.note(m.s, p.object, flag.path, partOf(o.value, flag.path), false)
-	done := d.readCells(m.s, partOf(o.value, flag.path), types.Typ[types.Bool], m.key()+"once", m.pos)
-	first := func(t *State) {
-		after := After{"once", append([]Value{flag, Ref{lock.name}}, results...), m.pos}
-		d.later(t, f, []After{after}, m.pos)
-		if len(results) > 0 && m.site != deferredSite {
-			top := t.top()
-			top.site, top.deferred = m.site, false
-		}
-	}
-	reg, isCall := m.site.(*ssa.Call)
-	have := func(t *State) {
-		if len(results) > 0 && isCall {
-			t.top().regs[reg] = d.kept(t, results, reg.Type(), m.key(), m.pos)
-		}
-	}
-	switch done := done.(type) {
-	case KBool:
-		if bool(done) {
-			have(m.s)
-			d.sync(m.s, "unlock", lock, m.pos)
-			return false
-		}
-		first(m.s)
-		return false
-	case Dyn:
-		again := d.fork(m.s, func(t *State) { have(t); d.sync(t, "unlock", lock, m.pos) })
-		now := d.fork(m.s, first)
-		d.put(&Code{op: opIf, on: done.expr, pos: m.pos, arms: []*Code{again, now}})
-		return true
-	}
-	again := d.fork(m.s, func(t *State) { have(t); d.sync(t, "unlock", lock, m.pos) })
-	now := d.fork(m.s, first)
-	d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{again, now}, lossy: !fromOutside(text(done))})
-	return true
-}
-
-// kept reads what a function returned when it was called once.
-func (d *Driver) kept(s *State, results []Value, t types.Type, key string, pos token.Pos) Value {
-	elems := make([]Value, len(results))
-	for i, place := range results {
-		p := place.(Ptr)
-		o := s.heap[p.object]
-		if o == nil {
-			return d.unknown(s, key, nil, t)
-		}
-		part := t
-		if tuple, ok := t.(*types.Tuple); ok {
-			part = tuple.At(i).Type()
-		}
-		d.note(s, p.object, p.path, o.value, false)
-		elems[i] = d.readCells(s, o.value, part, fmt.Sprintf("%s kept %d", key, i), pos)
-	}
-	if len(elems) == 1 {
-		return elems[0]
-	}
-	return Tup{elems}
-}
-
 // later calls a function value next, before anything else: it is pushed on a state that may belong
 // to a fork.
 func (d *Driver) later(s *State, f Value, after []After, pos token.Pos) {
@@ -337,8 +217,7 @@ func (d *Driver) later(s *State, f Value, after []After, pos token.Pos) {
 		if len(f.fn.Blocks) > 0 {
 			context := d.context(s.top().context, f.fn, fmt.Sprintf("later %d", pos))
 			frame := d.frame(f.fn, nil, f.bind, deferredSite, context)
-			frame.after = after
-			frame.deferred = true
+			frame.after, frame.deferred, frame.at = after, true, pos
 			s.frames = append(s.frames, frame)
 			return
 		}
@@ -371,14 +250,9 @@ func (d *Driver) afterwards(s *State, after After, result Value) bool {
 	case "done":
 		d.put(&Code{op: opSync, note: "done", on: variable(after.args[0].(Ref).object), pos: after.pos})
 	case "once":
-		for i, place := range after.args[2:] {
-			part := result
-			if all, ok := result.(Tup); ok {
-				part = all.elems[i]
-			}
-			d.store(s, place, part, after.pos)
-		}
-		d.afterOnce(s, after)
+		d.afterOnce(s, after, result, s.top().mode == "left")
+	case "woken":
+		return d.woken(s, after)
 	case "printed", "marshalled":
 		return d.afterMethod(s, after, result, false)
 	case "errgroup":
@@ -391,99 +265,4 @@ func (d *Driver) afterwards(s *State, after After, result Value) bool {
 		d.later(s, after.args[0], nil, after.pos)
 	}
 	return false
-}
-
-// afterOnce: the function of a sync.Once has been called.
-func (d *Driver) afterOnce(s *State, after After) {
-	d.store(s, after.args[0], KBool(true), after.pos)
-	d.sync(s, "unlock", variable(after.args[1].(Ref).object), after.pos)
-}
-
-// condModels: waiters are counted, so that a signal without a waiter is lost and no other is.
-func (d *Driver) condModels(m *modelled) (bool, bool) {
-	switch m.name {
-	case "sync.NewCond":
-		p := d.newObject(m.s, "cond", m.key(), condType(m.fn), m.pos)
-		d.store(m.s, Ptr{p.(Ptr).object, "/1"}, m.arg(0), m.pos)
-		m.finish(p)
-		return true, false
-	case "(*sync.Cond).Wait", "(*sync.Cond).Signal", "(*sync.Cond).Broadcast":
-	default:
-		return false, false
-	}
-	d.operation(m.pos)
-	m.finish(KNil{})
-	p, ok := m.arg(0).(Ptr)
-	var agg Agg
-	if ok && m.s.heap[p.object] != nil {
-		agg, _ = partOf(m.s.heap[p.object].value, p.path).(Agg)
-	}
-	if len(agg.elems) < 3 {
-		d.assume(m.pos, "either", aboutUnknownCond)
-		return true, false
-	}
-	channel, ok1 := agg.elems[0].(Ref)
-	cell, ok2 := agg.elems[2].(Ref)
-	if !ok1 || !ok2 {
-		d.assume(m.pos, "either", aboutUnknownCond)
-		return true, false
-	}
-	switch m.name {
-	case "(*sync.Cond).Signal":
-		d.put(&Code{op: opSignal, on: variable(channel.object), expr: variable(cell.object), pos: m.pos})
-	case "(*sync.Cond).Broadcast":
-		d.put(&Code{op: opBroadcast, on: variable(channel.object), expr: variable(cell.object), pos: m.pos})
-	case "(*sync.Cond).Wait":
-		locker := agg.elems[1]
-		if sub, isCell := locker.(Ref); isCell {
-			locker = d.readCells(m.s, sub, nil, m.key(), m.pos)
-		}
-		d.put(&Code{op: opWaiting, on: variable(cell.object), pos: m.pos})
-		d.lockerOp(m.s, locker, "unlock", m.pos)
-		d.put(&Code{op: opGet, on: variable(channel.object), pos: m.pos})
-		d.lockerOp(m.s, locker, "lock", m.pos)
-	}
-	return true, false
-}
-
-// lockerOp operates a sync.Locker.
-func (d *Driver) lockerOp(s *State, locker Value, op string, pos token.Pos) {
-	switch v := locker.(type) {
-	case Ifc:
-		if lock, ok := d.lockAt(s, v.v); ok {
-			d.sync(s, op, lock, pos)
-			return
-		}
-		if model, ok := v.v.(Model); ok {
-			d.lockerOp(s, model, op, pos)
-			return
-		}
-		// An embedded lock: the first lock of the struct.
-		if p, ok := v.v.(Ptr); ok && s.heap[p.object] != nil {
-			if agg, ok := partOf(s.heap[p.object].value, p.path).(Agg); ok {
-				for i := range agg.elems {
-					if lock, ok := d.lockAt(s, Ptr{p.object, sub(p.path, i)}); ok {
-						d.sync(s, op, lock, pos)
-						return
-					}
-				}
-			}
-		}
-	case Model:
-		if v.name == "rlocker" {
-			if lock, ok := d.lockAt(s, v.args[0]); ok {
-				d.sync(s, "r"+op, lock, pos)
-				return
-			}
-		}
-	}
-	d.assume(pos, "either", aboutUnknownLock)
-}
-
-// condType is the type sync.Cond.
-func condType(fn *ssa.Function) types.Type {
-	if member := fn.Pkg.Pkg.Scope().Lookup("Cond"); member != nil {
-		return member.Type()
-	}
-	return types.NewStruct(nil, nil)
 }

@@ -39,9 +39,7 @@ func (d *Driver) atomicModels(m *modelled) (bool, bool) {
 		d.store(m.s, p, m.arg(1), m.pos)
 		m.finish(KNil{})
 	case "Swap":
-		old := d.loadAt(m, p, t)
-		d.store(m.s, p, m.arg(1), m.pos)
-		m.finish(old)
+		d.atomicSwap(m, p, t)
 	case "Add":
 		return true, d.atomicAdd(m, p, t)
 	case "CompareAndSwap":
@@ -120,6 +118,37 @@ func (d *Driver) cellAt(s *State, p Ptr) (string, bool) {
 		return "", false
 	}
 	return r.object, true
+}
+
+// atomicSwap stores a value and returns the one that was there, in one step.
+func (d *Driver) atomicSwap(m *modelled, p Ptr, t types.Type) {
+	v := m.arg(1)
+	cell, ok := d.cellAt(m.s, p)
+	if !ok || d.isRemembered(m.s, cell) {
+		old := d.loadAt(m, p, t)
+		d.store(m.s, p, v, m.pos)
+		m.finish(old)
+		return
+	}
+	d.wrote(m.s, cell)
+	d.remembers(m.s, cell, nil)
+	d.escape(m.s, v)
+	o := m.s.heap[cell]
+	messages := d.messages(o.key)
+	messages.join(d, m.s, v, o.typ)
+	expr, ok := messages.encode(d, m.s, v)
+	if _, unknown := v.(Sym); unknown || !ok {
+		if containsConcurrency(m.s, v) {
+			d.assume(m.pos, "either", aboutLostStore)
+		}
+		d.abstract(o.key)
+		d.finishUnknown(m)
+		return
+	}
+	name := d.scalarName(m.s, "x", m.key())
+	old := messages.decode(d, m.s, name, m.key(), o.typ)
+	d.put(&Code{op: opCellUpdate, name: name, on: variable(cell), expr: expr, pos: m.pos})
+	m.finish(old)
 }
 
 func (d *Driver) atomicAdd(m *modelled, p Ptr, t types.Type) bool {

@@ -232,7 +232,7 @@ func (d *Driver) expire(s *State, c doneCase) {
 func (d *Driver) reason(s *State, c doneCase, cause bool, key string, pos token.Pos) Value {
 	canceled, late := d.sentinel("context", "Canceled"), d.sentinel("context", "DeadlineExceeded")
 	o := s.heap[c.of]
-	if o == nil {
+	if o == nil || o.ended == "" {
 		return d.unknown(s, key, nil, nil)
 	}
 	if cause && o.late != nil && !isNil(o.late) {

@@ -61,6 +61,13 @@ func (d *Driver) testingModels(m *modelled) (bool, bool) {
 		case "Context":
 			d.testContext(m)
 			return true, false
+		case "Failed", "Skipped":
+			// The test itself decides it.
+			m.finish(d.unknown(m.s, here(m.s.top()), m.site, types.Typ[types.Bool]))
+			return true, false
+		case "Name":
+			m.finish(d.testName(m))
+			return true, false
 		}
 		return false, false
 	}
@@ -80,6 +87,15 @@ func (d *Driver) testingModels(m *modelled) (bool, bool) {
 		return false, false
 	}
 	return true, false
+}
+
+// testName is the name of a test; names of subtests are not followed.
+func (d *Driver) testName(m *modelled) Value {
+	t, ok := m.arg(0).(Model)
+	if ok && len(t.args) == testParts && equal(t.args[testFrame], KInt(0)) && isNil(t.args[testSignal]) && m.s.root == "main" {
+		return KStr(m.s.frames[0].fn.Name())
+	}
+	return d.unknown(m.s, here(m.s.top()), m.site, types.Typ[types.String])
 }
 
 // testContext is a context that ends when the function of the test and its subtests have returned,

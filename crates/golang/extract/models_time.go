@@ -120,7 +120,7 @@ func (d *Driver) setClock(m *modelled, stop bool) bool {
 	took.next = d.fork(m.s, func(t *State) { set(t, true) })
 	none := &Code{op: opDefault}
 	none.next = d.fork(m.s, func(t *State) { set(t, false) })
-	d.put(&Code{op: opSelect, arms: []*Code{took, none}, note: "look"})
+	d.put(&Code{op: opSelect, arms: []*Code{took, none}})
 	return true
 }
 
@@ -134,6 +134,18 @@ func (d *Driver) callModel(s *State, site ssa.Instruction, model Model, args []V
 		}
 	case "runlater":
 		return d.waitAndRun(s, model)
+	case "signals":
+		return d.sendSignals(s, model)
+	case "quiet":
+		// A function that a variable of a quiet package holds.
+		d.forgetAll(s, args)
+		d.escape(s, Tup{args})
+		var results types.Type
+		if reg, ok := site.(*ssa.Call); ok {
+			results = reg.Type()
+		}
+		finish(d.fromEnvironment(s, here(s.top()), site, results))
+		return false
 	case "calloff":
 		d.operation(pos)
 		return d.callOff(s, site, model, pos)
@@ -143,9 +155,9 @@ func (d *Driver) callModel(s *State, site ssa.Instruction, model Model, args []V
 		return d.cancelWith(s, model, args, pos)
 	case "oncefunc":
 		finish(KNil{})
-		return d.once(&modelled{s: s, site: deferredSite, pos: pos, finish: finish}, model.args[0], model.args[1], nil)
+		return d.callOnce(s, deferredSite, model, pos, finish)
 	case "oncevalue":
-		return d.once(&modelled{s: s, site: site, pos: pos, finish: finish}, model.args[0], model.args[1], model.args[2:])
+		return d.callOnce(s, site, model, pos, finish)
 	}
 	d.assume(pos, "either", aboutUnknownFunction)
 	finish(KNil{})
@@ -316,13 +328,8 @@ func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 		// The program ends, and with it every goroutine.
 		d.put(&Code{op: opPanic, note: "exit", pos: m.pos})
 		return true, true
-	case "os/signal.Notify":
-		d.notify(m)
-		m.finish(KNil{})
-	case "os/signal.NotifyContext":
-		d.operation(m.pos)
-		child, cancel := d.derive(m, m.arg(0), true)
-		m.finish(Tup{[]Value{child, cancel}})
+	case "os/signal.Notify", "os/signal.Stop", "os/signal.Reset", "os/signal.Ignore", "os/signal.NotifyContext":
+		return true, d.signalModels(m)
 	case "runtime.NumCPU", "runtime.GOMAXPROCS":
 		return d.processors(m)
 	case "log.Panic", "log.Panicf", "log.Panicln", "(*log.Logger).Panic", "(*log.Logger).Panicf", "(*log.Logger).Panicln":
@@ -334,17 +341,6 @@ func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 		return false, false
 	}
 	return true, false
-}
-
-// notify: from now on a signal may be in the channel at any moment, as a tick may be.
-func (d *Driver) notify(m *modelled) {
-	d.operation(m.pos)
-	r, ok := m.arg(0).(Ref)
-	if !ok || m.s.heap[r.object] == nil || m.s.escaped[r.object] {
-		d.assume(m.pos, "either", aboutSignals)
-		return
-	}
-	m.s.heap[r.object] = &Object{kind: "timer", multi: true}
 }
 
 // processors: a machine has one or more of them. Programs that start a goroutine for each are
@@ -391,7 +387,7 @@ func (d *Driver) spawnOutside(s *State, deferred Deferred, after []After, pos to
 	child := s.clone()
 	child.root = fmt.Sprintf("go model %d", pos)
 	frame := d.outside(s, after, deferred)
-	frame.site, frame.deferred = nil, false
+	frame.site, frame.deferred, frame.at = nil, false, pos
 	frame.context = d.context(0, s.top().fn, child.root)
 	child.frames = []*Frame{frame}
 	d.instances[child.root]++

@@ -78,7 +78,6 @@ var quietElsewhere = map[string]string{
 	"net.ParseMAC": computes, "net.CIDRMask": computes, "(net.IP).String": computes, "(net.IP).Equal": computes, "(net.IP).To4": computes, "(net.IP).To16": computes,
 	"net/http.StatusText": computes, "net/http.CanonicalHeaderKey": computes, "net/http.NewRequest": computes, "net/http.NewRequestWithContext": computes,
 	"net/http/httptest.NewRecorder": computes, "net/http/httptest.NewRequest": computes, "os/exec.LookPath": files, "os/exec.Command": declares,
-	"os/signal.Stop": observes, "os/signal.Ignore": observes, "os/signal.Reset": observes,
 }
 
 // quietMethods are types of packages that are not quiet whose methods only compute.
@@ -133,13 +132,8 @@ func (w *World) quietly(fn *ssa.Function) (bool, string) {
 	if strings.HasPrefix(path, testifyModule) {
 		return true, reports
 	}
-	if why, ok := quietPackages[path]; ok {
+	if why, ok := quietPackage(path); ok {
 		return true, why
-	}
-	for _, family := range []string{"crypto", "encoding", "hash", "image", "internal", "math", "mime", "regexp", "runtime", "testing", "unicode", "vendor", "go", "golang.org/x/sys"} {
-		if strings.HasPrefix(path, family+"/") {
-			return true, quietPackages[family]
-		}
 	}
 	// What a package that is read declares without a body is written in assembly, or linked from
 	// the runtime.
@@ -147,6 +141,40 @@ func (w *World) quietly(fn *ssa.Function) (bool, string) {
 		return true, assembler
 	}
 	return false, ""
+}
+
+// isUsage tells the variable and the field of package flag that hold what parsing calls if it fails.
+func isUsage(address ssa.Value) bool {
+	switch a := address.(type) {
+	case *ssa.Global:
+		return a.Name() == "Usage" && a.Pkg.Pkg.Path() == "flag"
+	case *ssa.FieldAddr:
+		pointer, ok := a.X.Type().Underlying().(*types.Pointer)
+		if !ok {
+			return false
+		}
+		field := fieldOf(pointer.Elem(), a.Field)
+		return field != nil && field.Name() == "Usage" && field.Pkg() != nil && field.Pkg().Path() == "flag"
+	}
+	return false
+}
+
+// quietPackage tells packages whose functions are quiet, and why they are.
+func quietPackage(path string) (string, bool) {
+	if why, ok := quietPackages[path]; ok {
+		return why, true
+	}
+	for _, family := range []string{"crypto", "encoding", "hash", "image", "internal", "math", "mime", "regexp", "runtime", "testing", "unicode", "vendor", "go", "golang.org/x/sys"} {
+		if strings.HasPrefix(path, family+"/") {
+			return quietPackages[family], true
+		}
+	}
+	return "", false
+}
+
+func isQuietPackage(path string) bool {
+	_, quiet := quietPackage(path)
+	return quiet || strings.HasPrefix(path, testifyModule)
 }
 
 // flagging tells functions that give a flag a variable of the program, or something to call when it
@@ -407,6 +435,31 @@ func quietInterface(call *ssa.CallCommon) bool {
 		return false
 	}
 	return true
+}
+
+// isLoudInterface tells interfaces whose values come from packages that may wait: a variable of such
+// a package may hold one without any call.
+func isLoudInterface(call *ssa.CallCommon) bool {
+	pkg := call.Method.Pkg()
+	if pkg == nil {
+		return false
+	}
+	switch pkg.Path() {
+	case "sync", "context", "io":
+		return false
+	}
+	return !quietInterface(call)
+}
+
+// isLoudVariable tells variables of packages that are not read and may wait through which something
+// can be called. Errors are only compared and printed.
+func (w *World) isLoudVariable(global *ssa.Global) bool {
+	path := global.Pkg.Pkg.Path()
+	if w.isRoot(global.Pkg) || isQuietPackage(path) || path+"."+global.Name() == "net/http.NoBody" {
+		return false
+	}
+	t := global.Type().(*types.Pointer).Elem()
+	return !plain(t, 6) && mayHoldMethods(t, 6)
 }
 
 // isStandard tells types of the packages of the standard library that are read: their methods do no

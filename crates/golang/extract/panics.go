@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"go/version"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -19,6 +20,10 @@ func (d *Driver) panics(s *State, v Value, pos token.Pos) bool {
 	if !caught {
 		d.put(&Code{op: opPanic, note: panicText(v), pos: pos})
 		return true
+	}
+	if isNil(v) && (d.home == nil || version.Compare(d.home.GoVersion(), "go1.21") >= 0) {
+		// Since Go 1.21 the value of panic(nil) is not nil.
+		v = d.runtimeError("panic called with nil argument (use GODEBUG=panicnil=1 to disable)")
 	}
 	f := s.top()
 	f.mode, f.panic, f.panicPos = "panic", v, pos

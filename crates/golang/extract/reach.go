@@ -122,6 +122,7 @@ func (w *World) mention(m *Mentions, instr ssa.Instruction) {
 			m.taken = append(m.taken, other)
 		case *ssa.Global:
 			m.globals = append(m.globals, other)
+			m.communicates = m.communicates || w.isLoudVariable(other)
 		}
 	}
 	if call, ok := instr.(ssa.CallInstruction); ok {
@@ -137,15 +138,36 @@ func (w *World) mention(m *Mentions, instr ssa.Instruction) {
 			m.values = append(m.values, signatureKey(common.Signature()))
 		}
 	}
+	if store, ok := instr.(*ssa.Store); ok && isUsage(store.Addr) {
+		// Parsing may call it.
+		m.flags.call = m.flags.call || w.leadsTo(store.Val, w.communicates)
+	}
 	if boxing, ok := instr.(*ssa.MakeInterface); ok {
 		// Code that is not read may call its methods.
 		for _, t := range w.inside(boxing.X.Type()) {
+			m.communicates = m.communicates || w.hasLoudMethod(t)
 			m.boxed = append(m.boxed, w.methodsOf(t)...)
 			if _, named := t.(*types.Named); named {
 				m.boxed = append(m.boxed, w.methodsOf(pointerTo(t))...)
 			}
 		}
 	}
+}
+
+// hasLoudMethod tells types that are not read and have methods that other goroutines may notice: such
+// a method may be called through an interface.
+func (w *World) hasLoudMethod(t types.Type) bool {
+	loud, known := w.loudTypes[t]
+	if known {
+		return loud
+	}
+	set := w.program.MethodSets.MethodSet(t)
+	for i := range set.Len() {
+		fn := w.program.MethodValue(set.At(i))
+		loud = loud || fn != nil && len(fn.Blocks) == 0 && w.isNoticedOutside(fn)
+	}
+	w.loudTypes[t] = loud
+	return loud
 }
 
 // directlyCommunicates leaves calls of the packages' own functions to the search.

@@ -95,7 +95,7 @@ func (d *Driver) unwind(s *State) bool {
 		}
 		if after.what == "once" {
 			// A function that panics counts as called.
-			d.afterOnce(s, after)
+			d.afterOnce(s, after, f.panic, false)
 		}
 		return false
 	}

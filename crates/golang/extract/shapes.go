@@ -23,7 +23,7 @@ func (d *Driver) shapeOf(s *State, v Value, depth int) Value {
 		if o == nil || o.kind == "timer" || o.kind == "cell" && o.multi {
 			return Sym{"?"}
 		}
-		hole := Hole{kind: o.kind, key: o.key, clock: o.clock}
+		hole := Hole{kind: o.kind, key: o.key, clock: o.readiness(), nilable: o.nilable}
 		if !o.multi {
 			hole.object = v.object
 		}
@@ -52,6 +52,24 @@ func (d *Driver) shapeOf(s *State, v Value, depth int) Value {
 		out[i] = d.shapeOf(s, child, depth+1)
 	}
 	return rebuild(v, out)
+}
+
+// What makes a channel ready besides messages and its close: time that a context ends by, or
+// something that only those know who have the context.
+const (
+	readyByDeadline = "deadline"
+	readyByContext  = "context"
+)
+
+// readiness says what makes a channel ready besides messages and its close.
+func (o *Object) readiness() string {
+	switch {
+	case !isDone(o):
+		return o.clock
+	case o.timed && len(o.ancestors) == 0 && !o.foreign:
+		return readyByDeadline
+	}
+	return readyByContext
 }
 
 // joinShapes is the least shape that both messages have.
@@ -102,6 +120,7 @@ func (d *Driver) joinShapes(a, b Value) Value {
 			if x.object != y.object {
 				x.object = ""
 			}
+			x.nilable = x.nilable || y.nilable
 			return x
 		}
 		if y, ok := b.(Known); ok {
@@ -112,7 +131,7 @@ func (d *Driver) joinShapes(a, b Value) Value {
 			return x
 		}
 		if isNil(b) && x.kind == "chan" {
-			x.object = ""
+			x.object, x.nilable = "", true
 			return x
 		}
 	case Known:

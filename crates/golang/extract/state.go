@@ -38,6 +38,7 @@ type Object struct {
 	ended, expired string
 	cause          string
 	late           Value
+	signals        []Value // of a channel that signals arrive at: what ends that
 	memory         *remembered
 	// Shared maps: the cell that keeps others out, and the cells of the entries by key.
 	guard string
@@ -45,6 +46,7 @@ type Object struct {
 	from  token.Pos
 	room  int    // the capacity of a channel, -1 if it is not known
 	shut  bool   // a channel that no other goroutine sees: it is closed
+	raw   bool   // memory that is also used through unsafe pointers: its plain data is not followed
 	clock string // of the channel of a timer or ticker: which; a message in it means that it runs
 }
 
@@ -71,6 +73,7 @@ type Frame struct {
 	pc       int
 	defers   []Deferred
 	site     ssa.Instruction // the call in the frame below, nil at the bottom
+	at       token.Pos       // where it was called, if that is known
 	context  int             // which chain of calls led here
 	after    []After
 	mode     string    // "", "defers": running its deferred calls at return, "panic", "exit", "recovered"
@@ -275,6 +278,9 @@ func (o *Object) remember() *remembered {
 	}
 	for _, ancestor := range o.ancestors {
 		collectReferences(ancestor, &m.refs)
+	}
+	for _, off := range o.signals {
+		collectReferences(off, &m.refs)
 	}
 	for _, other := range []string{o.ended, o.expired, o.cause} {
 		if other != "" {

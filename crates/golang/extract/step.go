@@ -35,6 +35,13 @@ func (d *Driver) advance(s *State) bool {
 	if d.drops(s, instr) {
 		return false
 	}
+	if isUnsafe(instr) {
+		for _, operand := range instr.Operands(nil) {
+			if *operand != nil {
+				d.exposes(s, d.value(s, *operand))
+			}
+		}
+	}
 	if tag, found := d.unresolved(s, instr); found {
 		f.pc--
 		return d.split(s, tag)

@@ -107,8 +107,17 @@ func (d *Driver) closed(s *State, v Value) (tabled, bool) {
 	s.disown()
 	var b strings.Builder
 	write(&b, v)
+	inside := map[string]bool{} // what belongs to the channel of a context, and is known with it
 	s.reach(v, map[string]bool{}, func(name string) {
 		o := s.heap[name]
+		if inside[name] {
+			return
+		}
+		if o != nil && o.kind == "chan" {
+			for _, part := range []string{o.ended, o.expired, o.cause} {
+				inside[part] = true
+			}
+		}
 		if o == nil || o.multi && o.kind != "memory" {
 			fine = false
 			return
@@ -308,8 +317,9 @@ func whenOpen(ok string, v, zero Value) Value {
 }
 
 // eitherNil is a value that may be nil; which, the program does not know.
-func eitherNil(id string, v Value) Value {
-	return Tagged{id: "nil " + id, values: []tabled{{value: v, written: text(v)}, {value: KNil{}, written: "nil"}}}
+// The objects come with it if it is not.
+func eitherNil(id string, v Value, objects map[string]*Object) Tagged {
+	return Tagged{id: "nil " + id, values: []tabled{{value: v, written: text(v), objects: objects}, {value: KNil{}, written: "nil"}}}
 }
 
 // unresolved finds a value among the operands of an instruction of which it matters now which one

@@ -60,8 +60,12 @@ type (
 	// Any stands in memory for what other goroutines change in ways that are not followed.
 	Any struct{}
 	// Hole is the part of a message that is carried when the program runs. If it is the same object
-	// in all messages, and the only one of its name, that is remembered.
-	Hole struct{ kind, key, object, clock string }
+	// in all messages, and the only one of its name, that is remembered, and so is whether a channel
+	// may be nil.
+	Hole struct {
+		kind, key, object, clock string
+		nilable                  bool
+	}
 	// Known is a part of a message that is always the same object.
 	Known struct{ object string }
 	// Box is a message's copy of an object that is reached through a pointer.
@@ -281,6 +285,9 @@ func write(b *strings.Builder, v Value) {
 		b.WriteString("any")
 	case Hole:
 		b.WriteString("hole " + v.kind + " " + v.key + " " + v.object + " " + v.clock)
+		if v.nilable {
+			b.WriteString(" or nil")
+		}
 	case Known:
 		b.WriteString("known " + v.object)
 	case Box:

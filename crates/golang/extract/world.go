@@ -37,6 +37,7 @@ type World struct {
 	globals    []*ssa.Global          // of the roots, in the order of their packages and names
 	noticed    map[types.Type][]*ssa.Function
 	insides    map[types.Type][]types.Type
+	loudTypes  map[types.Type]bool
 	reached    *sync.Map // *ssa.Function to reached: what `reaches` has found, for all workers
 }
 
@@ -47,6 +48,7 @@ func (w *World) copy() *World {
 	copied.invokes = map[*types.Func]bool{}
 	copied.still, copied.regions = map[*ssa.Function]bool{}, map[*ssa.BasicBlock]*Region{}
 	copied.noticed, copied.insides = map[types.Type][]*ssa.Function{}, map[types.Type][]types.Type{}
+	copied.loudTypes = map[types.Type]bool{}
 	copied.mentions, copied.methods = map[*ssa.Function]*Mentions{}, map[*types.Func][]*ssa.Function{}
 	return &copied
 }
@@ -57,7 +59,7 @@ func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Pac
 		liveness: map[*ssa.Function]*Liveness{}, loopsOf: map[*ssa.Function]*Loops{},
 		invokes: map[*types.Func]bool{}, still: map[*ssa.Function]bool{},
 		mentions: map[*ssa.Function]*Mentions{}, pieces: map[*ssa.Function]*Pieces{}, methods: map[*types.Func][]*ssa.Function{}, regions: map[*ssa.BasicBlock]*Region{}, names: map[token.Pos]string{}, goNames: map[token.Pos][]string{},
-		insides: map[types.Type][]types.Type{}, reached: &sync.Map{}, variant: map[*ssa.Package]bool{},
+		insides: map[types.Type][]types.Type{}, loudTypes: map[types.Type]bool{}, reached: &sync.Map{}, variant: map[*ssa.Package]bool{},
 	}
 	for _, root := range roots {
 		if root == nil || w.roots[root] {

@@ -34,6 +34,15 @@ struct Answer {
     /// The `go.work` in use: empty if there is none, `off` if none is wanted.
     #[serde(rename = "GOWORK", default)]
     workspace: PathBuf,
+    /// What was compiled.
+    #[serde(rename = "GOCACHE", default)]
+    build_cache: PathBuf,
+    /// What was downloaded.
+    #[serde(rename = "GOMODCACHE", default)]
+    module_cache: PathBuf,
+    /// The file with the user's settings.
+    #[serde(rename = "GOENV", default)]
+    settings: PathBuf,
 }
 
 impl Go {
@@ -44,6 +53,9 @@ impl Go {
             root: PathBuf::new(),
             module: PathBuf::new(),
             workspace: PathBuf::new(),
+            build_cache: PathBuf::new(),
+            module_cache: PathBuf::new(),
+            settings: PathBuf::new(),
         };
         // The user may have chosen a larger disk for this.
         let chosen = std::env::var_os("GOTMPDIR").filter(|folder| !folder.is_empty());
@@ -59,13 +71,19 @@ impl Go {
             temporary,
             _scratch: Arc::new(scratch),
         };
-        let arguments = ["env", "-json", "GOVERSION", "GOROOT", "GOMOD", "GOWORK"];
-        let finished = go.run(go.spec(arguments))?;
+        let names = "GOVERSION GOROOT GOMOD GOWORK GOCACHE GOMODCACHE GOENV";
+        let arguments: Vec<&str> = ["env", "-json"].into_iter().chain(names.split(' ')).collect();
+        // It may have to bring another version of itself.
+        let finished = go.run(go.spec(&arguments).outside_sandbox())?;
         let answer = serde_json::from_str(&finished.stdout.text());
         go.answer = match answer {
             Ok(answer) if finished.end.is_success() => answer,
             _ => return Err(go.failure(&arguments.join(" "), &finished)),
         };
+        if launcher.is_sandboxed() && !go.answer.build_cache.as_os_str().is_empty() {
+            // It is shown in the sandbox if it is there; without it everything is compiled again.
+            let _ = std::fs::create_dir_all(&go.answer.build_cache);
+        }
         Ok(go)
     }
 
@@ -121,10 +139,21 @@ impl Go {
     pub fn program(&self, program: impl Into<PathBuf>) -> Spec {
         let spec =
             Spec::new(program).directory(&self.directory).temporary(&self.temporary).keep(1 << 20);
+        let spec = self.with_module(spec).readable(&self.answer.settings);
+        // What it compiles is compiled once.
+        let cache = Some(&self.answer.build_cache).filter(|cache| cache.is_dir());
+        let spec = cache.into_iter().fold(spec, Spec::writable);
         match &self.cancel {
             Some(flag) => spec.cancel(Arc::clone(flag)),
             None => spec,
         }
+    }
+
+    /// In a sandbox: the program sees Go, the module and what was downloaded, and may change a copy of
+    /// the module.
+    pub(crate) fn with_module(&self, spec: Spec) -> Spec {
+        let module = self.module().unwrap_or(&self.directory);
+        spec.copied(module).readable(self.root()).readable(&self.answer.module_cache)
     }
 
     /// Runs such a command to its end. That it fails is no error here.

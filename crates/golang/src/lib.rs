@@ -13,7 +13,7 @@ pub use extract::{
 };
 pub use go::Go;
 pub use overlay::{
-    CASE_DEFAULT, Case, Channel, Direction, Failure, Goroutine, Held, Made, Object, Overlay,
-    Select, Site, State, Status, Step, Trace, Wishes,
+    CASE_DEFAULT, Case, Channel, ClosedChannel, Direction, Failure, Goroutine, Held, LockOrder,
+    Made, Object, Overlay, Pause, Select, Site, State, Status, Step, Trace, Wishes,
 };
 pub use tests::{Build, Built, Package, Request, Run, TestBinary, compile, packages};

@@ -133,6 +133,7 @@ mod tests {
             migo: String::new(),
             operations: Operations::default(),
             truncated,
+            test: false,
             coarse: None,
         }
     }

@@ -18,12 +18,17 @@ pub trait Locate: Places {
 pub struct GoPlaces {
     positions: Positions,
     names: BTreeMap<String, String>,
+    is_test: bool,
 }
 
 impl GoPlaces {
     /// The places of an entry.
     pub fn of(entry: &Entry) -> GoPlaces {
-        GoPlaces { positions: entry.positions.clone(), names: entry.names.clone() }
+        GoPlaces {
+            positions: entry.positions.clone(),
+            names: entry.names.clone(),
+            is_test: entry.test,
+        }
     }
 
     /// The Go position of a span.
@@ -55,6 +60,10 @@ impl Places for GoPlaces {
 
     fn untracked(&self, span: Span) -> bool {
         self.positions.of(span).is_some_and(|position| position.imprecise)
+    }
+
+    fn may_serve(&self) -> bool {
+        !self.is_test
     }
 
     fn name(&self, name: &str) -> String {
@@ -114,7 +123,7 @@ mod tests {
     fn names_are_those_of_the_source() {
         let names = [("worker_3", "worker"), ("o_S_mu", "S.mu")];
         let names = names.map(|(one, other)| (one.to_owned(), other.to_owned())).into();
-        let places = GoPlaces { positions: Positions::default(), names };
+        let places = GoPlaces { positions: Positions::default(), names, is_test: false };
         for (name, expected) in [
             ("o_S_mu", "S.mu"),
             ("o_S_mu#4", "S.mu#4"),

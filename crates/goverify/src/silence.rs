@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use strait_findings::{BaselinePlace, Directive, GoSource, SourcePlace};
+use strait_reorder::FindingClass;
 use strait_verify::Property;
 
 use crate::places::module_relative;
@@ -43,7 +44,7 @@ impl SourceFiles {
     }
 
     /// The comment that silences one of these rules at a place, if there is one with a reason.
-    pub(crate) fn silenced(&self, place: &SourcePlace, rules: &[String]) -> Option<Directive> {
+    pub fn silenced(&self, place: &SourcePlace, rules: &[String]) -> Option<Directive> {
         let source = self.get(&place.file)?;
         let mut directives = source.directives().iter();
         let found = directives.find(|one| {
@@ -54,7 +55,7 @@ impl SourceFiles {
     }
 
     /// What a place is recognised by after lines have moved.
-    pub(crate) fn baseline_place(&self, place: &SourcePlace) -> BaselinePlace {
+    pub fn baseline_place(&self, place: &SourcePlace) -> BaselinePlace {
         let file = module_relative(&self.directory, &place.file);
         let source = self.get(&place.file);
         let source = source.as_deref();
@@ -94,7 +95,7 @@ pub enum Warning {
         /// Where it stands.
         place: SourcePlace,
     },
-    /// There is no such property.
+    /// There is no such property, and no such class of `go fuzz`.
     UnknownRule {
         /// Where it stands.
         place: SourcePlace,
@@ -105,7 +106,9 @@ pub enum Warning {
 
 fn wrong(file: &str, directive: &Directive) -> Option<Warning> {
     let place = SourcePlace { file: file.to_owned(), line: directive.line, column: 1 };
-    let known = directive.rule == ALL || directive.rule.parse::<Property>().is_ok();
+    let class =
+        || FindingClass::ALL.iter().any(|class| class.rules().contains(&directive.rule.as_str()));
+    let known = directive.rule == ALL || directive.rule.parse::<Property>().is_ok() || class();
     if !known {
         // Formulas are named like their files.
         let formula = Path::new(&directive.rule).extension().is_some();
@@ -127,7 +130,7 @@ impl fmt::Display for Warning {
                 write!(
                     formatter,
                     "{place}: this comment silences nothing, because there is no property \
-                     `{rule}`; there are {names}, and `all`"
+                     `{rule}`; there are {names}, the classes of `strait go fuzz`, and `all`"
                 )
             }
         }

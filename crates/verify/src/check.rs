@@ -1,6 +1,6 @@
 //! One program, several properties: the state space is built once, then each is looked at.
 
-use strait_calculus::{Action, ObjectId, Program, Span, Waiting, Want, Wish};
+use strait_calculus::{Action, ObjectId, ProcId, Program, Span, Waiting, Want, Wish};
 use strait_explore::Coverage;
 
 use crate::checks;
@@ -174,6 +174,12 @@ impl<'a> Subject<'a> {
         let locked = |want: &Want| matches!(want.wish, Wish::Lock | Wish::ReadLock);
         let idles = self.places.idles(waiting.span) && !waiting.wants.iter().any(locked);
         self.concerns(waiting.span) && !idles
+    }
+
+    /// Is this an empty select that is meant to wait? In a test it is not: the test never ends.
+    pub(crate) fn is_meant(&self, waiting: &Waiting) -> bool {
+        let is_main = waiting.process == ProcId(0);
+        waiting.wants.is_empty() && (!is_main || self.places.may_serve())
     }
 
     /// Processes that wait in a state.

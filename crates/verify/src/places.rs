@@ -35,6 +35,11 @@ pub trait Places {
         false
     }
 
+    /// May `main` be a service, which waits in an empty select on purpose? A test may not.
+    fn may_serve(&self) -> bool {
+        true
+    }
+
     /// What people call an object of the program.
     fn name(&self, name: &str) -> String {
         name.to_owned()

@@ -5,6 +5,8 @@ package main
 // changes lists them. The order within a file does not matter.
 func changes() []change {
 	const pc = "sys.GetCallerPC()"
+	const closedTwice = `panic(plainError("close of closed channel"))`
+	const sentToClosed = `panic(plainError("send on closed channel"))`
 	return []change{
 		{"runtime/chan.go", []edit{
 			field{"hchan", "strait straitC"},
@@ -13,6 +15,9 @@ func changes() []change {
 			entry{"chanrecv1", "straitRecv(c, " + pc + ")"},
 			entry{"chanrecv2", "straitRecv(c, " + pc + ")"},
 			entry{"closechan", "straitClose(c, " + pc + ")"},
+			beforeStatement{"closechan", "c.closed = 1", "straitShut(c, " + pc + ")"},
+			beforeStatement{"closechan", closedTwice, "straitAtClosed(c)"},
+			beforeStatement{"chansend", sentToClosed, "straitAtClosed(c)"},
 			rename{"selectnbsend", "straitSelectnbsend"},
 			rename{"selectnbrecv", "straitSelectnbrecv"},
 			needs{"internal/runtime/sys"},
@@ -20,6 +25,7 @@ func changes() []change {
 		{"runtime/select.go", []edit{
 			rename{"selectgo", "straitSelectgo"},
 			substitute{"selectgo", "cheaprandn", "straitRandn"},
+			beforeStatement{"selectgo", sentToClosed, "straitAtClosed(c)"},
 		}},
 		{"runtime/runtime2.go", []edit{
 			field{"g", "strait straitG"},
@@ -44,13 +50,13 @@ func changes() []change {
 			entry{"write", "if straitPlainOutput { return write1(fd, p, n) }"},
 		}},
 		{"sync/mutex.go", append(lock("(*Mutex).Lock", "m", "straitMutex"),
-			exit{"(*Mutex).Unlock", "straitReleased(unsafe.Pointer(m))"},
+			exit{"(*Mutex).Unlock", "straitReleased(unsafe.Pointer(m), straitMutex)"},
 			needs{"internal/runtime/sys"}, needs{"unsafe"},
 		)},
 		{"sync/rwmutex.go", append(append(lock("(*RWMutex).Lock", "rw", "straitWriter"),
 			lock("(*RWMutex).RLock", "rw", "straitReader")...),
-			exit{"(*RWMutex).Unlock", "straitReleased(unsafe.Pointer(rw))"},
-			exit{"(*RWMutex).RUnlock", "straitReleased(unsafe.Pointer(rw))"},
+			exit{"(*RWMutex).Unlock", "straitReleased(unsafe.Pointer(rw), straitWriter)"},
+			exit{"(*RWMutex).RUnlock", "straitReleased(unsafe.Pointer(rw), straitReader)"},
 			needs{"internal/runtime/sys"},
 		)},
 		{"sync/waitgroup.go", []edit{
@@ -71,6 +77,7 @@ func changes() []change {
 		}},
 		{"testing/testing.go", []edit{
 			rename{"(*M).Run", "straitRun"},
+			entry{"tRunner", "runtime.StraitTest(t.name)"},
 			entry{"(*common).Fail", "runtime.StraitFailed(" + pc + ")"},
 			needs{"internal/runtime/sys"}, needs{"runtime"},
 		}},

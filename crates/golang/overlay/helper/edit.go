@@ -191,7 +191,7 @@ func (e beforeStatement) apply(s *source) error {
 	}
 	found := false
 	ast.Inspect(function.Body, func(node ast.Node) bool {
-		if statement, ok := node.(*ast.ExprStmt); ok && types.ExprString(statement.X) == e.known {
+		if statement, ok := node.(ast.Stmt); ok && textOf(statement) == e.known {
 			s.insert(statement.Pos(), e.code+"; ")
 			found = true
 		}
@@ -201,6 +201,20 @@ func (e beforeStatement) apply(s *source) error {
 		return s.missing(e.known + " in " + e.name)
 	}
 	return nil
+}
+
+// textOf is the text of a call or of an assignment of one value.
+func textOf(statement ast.Stmt) string {
+	switch statement := statement.(type) {
+	case *ast.ExprStmt:
+		return types.ExprString(statement.X)
+	case *ast.AssignStmt:
+		if len(statement.Lhs) == 1 && len(statement.Rhs) == 1 {
+			left, right := types.ExprString(statement.Lhs[0]), types.ExprString(statement.Rhs[0])
+			return left + " " + statement.Tok.String() + " " + right
+		}
+	}
+	return ""
 }
 
 // rename gives a function another name.

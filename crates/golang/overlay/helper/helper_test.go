@@ -32,6 +32,7 @@ func f(c int) int {
 }
 
 func (x *g) run() {
+	x.a = 1
 	println(f(x.a))
 }
 
@@ -49,6 +50,7 @@ func TestEditsKeepLines(t *testing.T) {
 		exit{"(*g).run", "end()"}, rename{"(*g).run", "walk"}, substitute{"f", "println", "print"},
 		condition{"f", "c > 0", "ok()"}, needs{"unsafe"},
 		beforeStatement{"(*g).run", "println(f(x.a))", "first()"},
+		beforeStatement{"(*g).run", "x.a = 1", "set()"},
 	}
 	changed, err := change{"x.go", edits}.apply(write(t, sample))
 	if err != nil {
@@ -58,6 +60,7 @@ func TestEditsKeepLines(t *testing.T) {
 	for _, want := range []string{
 		`package p; import "unsafe"`, "strait int }", "func f(c int) int { before();", "after(); return c",
 		"; end() }", "func (x *g) walk() {", "print(c)", "if c > 0 && ok() {", "first(); println(f(x.a))",
+		"set(); x.a = 1",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

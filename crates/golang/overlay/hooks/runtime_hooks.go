@@ -17,8 +17,21 @@ type straitG struct {
 	timers uint32 // selects in a row that took a timer
 	kind   uint32 // of the object it may be waiting for
 	doomed uint32 // it was leaked when a test failed
+	test   uint32 // the name of the test that it belongs to
+	locks  uint32 // how many of the entries below are used
 	object uintptr
+	held   [straitMostHeld]straitHeld
 }
+
+// straitHeld is a lock that a goroutine has taken.
+type straitHeld struct {
+	object uintptr
+	place  uint32
+	kind   uint32
+}
+
+// straitMostHeld is how many locks of a goroutine are remembered.
+const straitMostHeld = 6
 
 // straitC is what a channel carries. The fields are written without a lock: they are hints.
 type straitC struct {
@@ -30,6 +43,8 @@ type straitC struct {
 	sender   uint32 // goroutines
 	receiver uint32
 	closer   uint32
+	passed   uint32 // the place of the last select that took another case
+	passer   uint32
 }
 
 // Kinds of what a goroutine may wait for or hold.
@@ -61,6 +76,7 @@ func straitBorn(parent, child *g) {
 	}
 	parent.strait.kids++
 	child.strait.id = straitMix(parent.strait.id ^ uint64(parent.strait.kids)<<32)
+	child.strait.test = parent.strait.test
 }
 
 // straitMay: may a hook act in this goroutine now? Not on g0 or in a signal handler, not in goroutines
@@ -69,6 +85,13 @@ func straitMay(gp *g) bool {
 	mp := gp.m
 	return gp.strait.id != 0 && mp.curg == gp && mp.locks == 0 && mp.mallocing == 0 &&
 		mp.preemptoff == "" && mp.throwing == throwTypeNone && mp.dying == 0
+}
+
+// straitKeeps: may a hook write something down about this goroutine? Unlike straitMay this holds while
+// the program has pinned itself to a processor, as package sync does with locks of its own.
+func straitKeeps(gp *g) bool {
+	mp := gp.m
+	return gp.strait.id != 0 && mp.curg == gp && mp.mallocing == 0 && mp.throwing == throwTypeNone && mp.dying == 0
 }
 
 // straitEnter is the beginning of every hook: the place of the operation, and whether the hook may act
@@ -84,7 +107,7 @@ func straitEnter(gp *g, pc uintptr) (uint32, bool) {
 
 // straitAfterGo is the end of a go statement.
 func straitAfterGo(pc uintptr) {
-	if shared := straitOn; shared != nil && shared.rate != 0 {
+	if shared := straitOn; shared != nil && shared.rate|shared.slows != 0 {
 		gp := getg()
 		if place, may := straitEnter(gp, pc); may {
 			straitYield(gp, place)
@@ -115,6 +138,9 @@ const straitNaps = 1000
 // time. Only hooks call it, after straitEnter.
 func straitYield(gp *g, place uint32) {
 	shared := straitOn
+	if shared.slows != 0 && shared.place[place].slow != 0 {
+		straitSlowDown(gp, &shared.place[place])
+	}
 	if shared.rate == 0 {
 		return
 	}
@@ -139,7 +165,16 @@ func straitYield(gp *g, place uint32) {
 		}
 	default:
 		gp.strait.slept++
-		timeSleep(int64(number>>16%2000+1) * 1000)
+		timeSleep(int64(number>>16%uint64(max(shared.nap, 1))+1) * 1000)
+	}
+}
+
+// straitSlowDown pauses at a place that is to be slow, as often as it is asked for.
+func straitSlowDown(gp *g, place *straitPlace) {
+	slow := &straitOn.slow[(place.slow-1)%straitSlows]
+	if atomic.Xadd(&place.naps, 1) <= slow.times && !straitInBubble(gp) {
+		straitOn.yields++
+		timeSleep(int64(slow.nap) * 1000)
 	}
 }
 
@@ -231,11 +266,24 @@ func straitClose(c *hchan, pc uintptr) {
 		return
 	}
 	if c != nil && shared.flags&straitRecord != 0 {
-		c.strait.closed, c.strait.closer = place, uint32(getg().goid)
 		atomic.Xadd(&shared.place[c.strait.made].closed, 1)
 		straitPair(c, place, straitCloseOp)
 	}
 	straitYield(gp, place)
+}
+
+// straitShut is called when a channel is about to be closed, with its lock held.
+func straitShut(c *hchan, pc uintptr) {
+	if shared := straitOn; shared != nil && shared.flags&straitRecord != 0 {
+		c.strait.closed, c.strait.closer = straitAt(pc), uint32(getg().goid)
+	}
+}
+
+// straitAtClosed is called when the program is about to panic because a channel is closed.
+func straitAtClosed(c *hchan) {
+	if shared := straitOn; shared != nil && shared.shutAt == 0 {
+		shared.shutMade, shared.shutAt, shared.shutter = c.strait.made, c.strait.closed, c.strait.closer
+	}
 }
 
 // straitNote writes a select into the order.
@@ -290,11 +338,9 @@ func straitSelect(cas0 *scase, order0 *uint16, pc0 *uintptr, nsends, nrecvs int,
 	straitYield(gp, place)
 	chosen, received, done, overtook := -1, false, false, false
 	if wanted := straitWanted(place); wanted >= 0 && wanted < cases && all[wanted].c != nil {
-		ready, begin := straitReady(all, nsends, wanted), nanotime()
-		received, done = straitPrefer(all[wanted], wanted < nsends)
+		received, done, overtook = straitPrefer(all, nsends, wanted)
 		if done {
 			chosen = wanted
-			overtook = ready && nanotime()-begin >= straitOvertaking
 		}
 	}
 	if !done {
@@ -307,6 +353,11 @@ func straitSelect(cas0 *scase, order0 *uint16, pc0 *uintptr, nsends, nrecvs int,
 	if chosen < 0 {
 		gp.strait.timers = 0
 		return chosen, received
+	}
+	for i := range all {
+		if c := all[i].c; i != chosen && c != nil {
+			c.strait.passed, c.strait.passer = place, uint32(gp.goid)
+		}
 	}
 	c := all[chosen].c
 	if c.timer != nil && !done {
@@ -354,33 +405,45 @@ func straitReady(all []scase, nsends, except int) bool {
 }
 
 // straitPrefer waits for one case and no longer than the window: a select of that case and a timer,
-// as in figure 3 of the paper. The original select follows when it returns false.
-func straitPrefer(wanted scase, send bool) (received, done bool) {
+// as in figure 3 of the paper. The original select follows when it returns false. If another case could
+// have gone on meanwhile, the preferred one overtook it.
+func straitPrefer(all []scase, nsends, wanted int) (received, done, overtook bool) {
 	shared := straitOn
 	var cases [2]scase
 	var order [4]uint16
-	cases[0] = wanted
+	cases[0] = all[wanted]
 	sends := 0
-	if send {
+	if wanted < nsends {
 		sends = 1
 	}
 	chosen, received := straitSelectgo(&cases[0], &order[0], nil, sends, 1-sends, false)
 	if chosen < 0 && !straitInBubble(getg()) && shared.window > 0 {
-		alarm := make(chan struct{}, 1)
-		t := new(timer)
-		t.init(straitRing, alarm)
-		t.modify(nanotime()+shared.window, 0, nil, nil, 0)
-		cases[0] = wanted
-		cases[1] = scase{c: *(**hchan)(unsafe.Pointer(&alarm))}
-		chosen, received = straitSelectgo(&cases[0], &order[0], nil, sends, 2-sends, true)
-		t.stop()
+		begin := nanotime()
+		// Waits get longer, so that another case that is ready for a while is seen.
+		for wait := int64(straitOvertaking); chosen != 0; wait *= 2 {
+			left := begin + shared.window - nanotime()
+			if left <= 0 {
+				break
+			}
+			overtook = overtook || straitReady(all, nsends, wanted)
+			alarm := make(chan struct{}, 1)
+			t := new(timer)
+			t.init(straitRing, alarm)
+			t.modify(nanotime()+min(wait, left), 0, nil, nil, 0)
+			cases[0] = all[wanted]
+			cases[1] = scase{c: *(**hchan)(unsafe.Pointer(&alarm))}
+			chosen, received = straitSelectgo(&cases[0], &order[0], nil, sends, 2-sends, true)
+			t.stop()
+			overtook = overtook || straitReady(all, nsends, wanted)
+		}
+		overtook = overtook && nanotime()-begin >= straitOvertaking
 	}
 	if chosen != 0 {
 		atomic.Xadd(&shared.expired, 1)
-		return false, false
+		return false, false, false
 	}
 	atomic.Xadd(&shared.enforced, 1)
-	return received, true
+	return received, true, overtook
 }
 
 func straitRing(arg any, _ uintptr, _ int64) {
@@ -395,7 +458,12 @@ func straitRing(arg any, _ uintptr, _ int64) {
 func straitTry(gp *g, place uint32, c *hchan, elem unsafe.Pointer, send bool) (received, done bool) {
 	straitYield(gp, place)
 	if c != nil && straitWanted(place) == 0 {
-		received, done = straitPrefer(scase{c: c, elem: elem}, send)
+		only := [1]scase{{c: c, elem: elem}}
+		sends := 0
+		if send {
+			sends = 1
+		}
+		received, done, _ = straitPrefer(only[:], sends, 0)
 	}
 	return received, done
 }
@@ -456,15 +524,24 @@ func straitBefore(object unsafe.Pointer, kind uint32, pc uintptr) {
 		return
 	}
 	gp := getg()
-	if !straitMay(gp) {
+	if !straitKeeps(gp) {
 		return
 	}
-	if shared.rate != 0 {
-		if place, may := straitEnter(gp, pc); may {
+	place := straitAt(pc)
+	switch atomic.Load(&shared.place[place].ready) {
+	case straitOfRWMutex:
+		return
+	case straitOfProgram:
+		if straitMay(gp) {
 			straitYield(gp, place)
 		}
 	}
 	gp.strait.object, gp.strait.kind = uintptr(object), kind
+	if kind <= straitReader && shared.flags&straitRecord != 0 {
+		for i := uint32(0); i < gp.strait.locks; i++ {
+			straitOrder(gp, &gp.strait.held[i], uintptr(object), kind, place)
+		}
+	}
 }
 
 //go:linkname straitAfter sync.straitAfter
@@ -474,32 +551,92 @@ func straitAfter(object unsafe.Pointer, kind uint32, pc uintptr) {
 		return
 	}
 	gp := getg()
-	if !straitMay(gp) {
+	if !straitKeeps(gp) {
 		return
+	}
+	place := uint32(0)
+	if pc != 0 {
+		place = straitAt(pc)
+		if atomic.Load(&shared.place[place].ready) == straitOfRWMutex {
+			return
+		}
 	}
 	gp.strait.object, gp.strait.kind = 0, 0
 	if kind > straitReader || shared.flags&straitRecord == 0 {
 		return
 	}
-	at := &shared.holder[straitHolderOf(uintptr(object))]
-	at.lock, at.goroutine, at.kind, at.place = uint64(uintptr(object)), gp.goid, kind, straitAt(pc)
+	if gp.strait.locks < straitMostHeld {
+		gp.strait.held[gp.strait.locks] = straitHeld{uintptr(object), place, kind}
+		gp.strait.locks++
+	}
+	for probe := uint32(0); probe < straitProbes; probe++ {
+		at := &shared.holder[(straitHolderOf(uintptr(object))+probe)&(straitHolders-1)]
+		if atomic.Cas64(&at.lock, 0, uint64(uintptr(object))) {
+			at.goroutine, at.kind, at.place = gp.goid, kind, place
+			return
+		}
+	}
 }
+
+// straitProbes is how many slots a lock may be found in: a read lock has several holders.
+const straitProbes = 8
 
 func straitHolderOf(object uintptr) uint32 {
 	return uint32(uint64(object)*0x9e3779b97f4a7c15>>40) & (straitHolders - 1)
 }
 
-// straitReleased follows an unlock.
+// straitReleased follows an unlock. Another goroutine than the one that locked may unlock.
 //
 //go:linkname straitReleased sync.straitReleased
-func straitReleased(object unsafe.Pointer) {
+func straitReleased(object unsafe.Pointer, kind uint32) {
 	shared := straitOn
-	if shared == nil || !straitMay(getg()) {
+	if shared == nil {
 		return
 	}
-	at := &shared.holder[straitHolderOf(uintptr(object))]
-	if at.lock == uint64(uintptr(object)) {
-		at.lock = 0
+	gp := getg()
+	if !straitKeeps(gp) {
+		return
+	}
+	for i := gp.strait.locks; i > 0; i-- {
+		if one := &gp.strait.held[i-1]; one.object == uintptr(object) && one.kind == kind {
+			copy(gp.strait.held[i-1:], gp.strait.held[i:gp.strait.locks])
+			gp.strait.locks--
+			break
+		}
+	}
+	var found *straitHolder
+	for probe := uint32(0); probe < straitProbes; probe++ {
+		at := &shared.holder[(straitHolderOf(uintptr(object))+probe)&(straitHolders-1)]
+		if at.lock != uint64(uintptr(object)) || at.kind != kind {
+			continue
+		}
+		if found = at; at.goroutine == gp.goid {
+			break
+		}
+	}
+	if found != nil {
+		found.kind = 0
+		atomic.Store64(&found.lock, 0)
+	}
+}
+
+// straitOrder writes down that a goroutine that holds one lock asks for another.
+func straitOrder(gp *g, held *straitHeld, object uintptr, kind, place uint32) {
+	if held.object == object {
+		return
+	}
+	from, to := uint64(held.object), uint64(object)
+	hash := uint32(straitMix(from^straitMix(to^uint64(place)<<32^gp.goid)) & (straitEdges - 1))
+	for probe := uint32(0); probe < straitProbes; probe++ {
+		at := &straitOn.edge[(hash+probe)&(straitEdges-1)]
+		if at.from == from && at.to == to && at.place == place && at.goroutine == uint32(gp.goid) {
+			return
+		}
+		if atomic.Cas64(&at.from, 0, from) {
+			at.to, at.fromPlace, at.place, at.goroutine = to, held.place, place, uint32(gp.goid)
+			at.fromKind, at.kind, at.ready = uint8(held.kind), uint8(kind), 1
+			return
+		}
 	}
 }
 
@@ -507,11 +644,19 @@ func straitReleased(object unsafe.Pointer) {
 //
 //go:linkname straitPause sync.straitPause
 func straitPause(pc uintptr) {
-	if shared := straitOn; shared != nil && shared.rate != 0 {
+	if shared := straitOn; shared != nil && shared.rate|shared.slows != 0 {
 		gp := getg()
 		if place, may := straitEnter(gp, pc); may {
 			straitYield(gp, place)
 		}
+	}
+}
+
+// StraitTest is called when a test or a subtest begins, in its goroutine. Goroutines that it starts
+// belong to it.
+func StraitTest(name string) {
+	if straitOn != nil {
+		getg().strait.test = straitText(name)
 	}
 }
 
@@ -535,7 +680,7 @@ func StraitFailed(pc uintptr) {
 	}
 	how := uint32(straitAsserted)
 	if f := findfunc(pc - 1); f.valid() {
-		if name := funcname(f); len(name) >= len(straitTestPanic) && name[:len(straitTestPanic)] == straitTestPanic {
+		if straitBegins(funcname(f), straitTestPanic) {
 			how = straitPanicked
 		}
 	}
@@ -545,7 +690,11 @@ func StraitFailed(pc uintptr) {
 			how = straitPanicked
 		}
 	}
-	if !atomic.Cas(&shared.failed, 0, how) || !straitMay(self) {
+	if !atomic.Cas(&shared.failed, 0, how) {
+		return
+	}
+	shared.failer = uint32(self.goid)
+	if !straitMay(self) {
 		return
 	}
 	if !straitCanJudge || atomic.Load(&shared.state) >= straitFinished {

@@ -193,7 +193,7 @@ func StraitFinish(code int) {
 	}
 	shared.code = uint32(code)
 	atomic.Store(&shared.state, straitFinished)
-	shared.rate = 0
+	shared.rate, shared.slows = 0, 0
 	if shared.flags&straitSanitize == 0 {
 		atomic.Store(&shared.state, straitJudged)
 		return
@@ -215,7 +215,8 @@ func straitSettle() {
 	shared := straitOn
 	begin := straitCheck.real.Load()
 	// Virtual time moves on when nobody can: ten seconds of it are soon over, but not an endless loop.
-	virtual := nanotime() + 10e9
+	// Goroutines that a hook has sent to sleep wake up before that.
+	virtual := nanotime() + 10e9 + int64(shared.nap)*1000
 	pause := int64(20 * 1000)
 	for {
 		active := false
@@ -229,7 +230,7 @@ func straitSettle() {
 			return
 		}
 		timeSleep(pause)
-		pause = min(pause*2, 100*1000*1000)
+		pause = min(pause*2, 2e9)
 		if faketime == 0 {
 			pause = min(pause, 2*1000*1000)
 		}
@@ -289,9 +290,10 @@ func straitDescribe() {
 // straitWriteAll writes one record a goroutine, as words of 32 bits:
 //
 //	length in words, goid, parent, status, wait reason, place of creation, flags,
-//	kind and address (two words) of a lock, group or condition,
+//	kind and address (two words) of a lock, group or condition, the name of its test,
 //	number of channels, for each: address (two words), direction, flags, length, capacity,
-//	    places of make, last send, last receive, close; last sender, receiver, closer,
+//	    places of make, last send, last receive, close; last sender, receiver, closer;
+//	    place of the last select that took another case, and its goroutine,
 //	number of frames, a place for each from the top.
 //
 // It allocates nothing: the world may be broken.
@@ -362,6 +364,7 @@ func straitWriteOne(gp *g, status uint32) {
 	w.put(gp.strait.kind)
 	w.put(uint32(gp.strait.object))
 	w.put(uint32(uint64(gp.strait.object) >> 32))
+	w.put(gp.strait.test)
 	straitWriteChannels(gp, &w, code)
 	var pcs [64]uintptr
 	count := 0
@@ -405,7 +408,7 @@ func straitWriteChannels(gp *g, w *straitWriter_, code uint32) {
 		w.put(uint32(c.qcount))
 		w.put(uint32(c.dataqsiz))
 		at := &c.strait
-		for _, word := range [...]uint32{at.made, at.sent, at.received, at.closed, at.sender, at.receiver, at.closer} {
+		for _, word := range [...]uint32{at.made, at.sent, at.received, at.closed, at.sender, at.receiver, at.closer, at.passed, at.passer} {
 			w.put(word)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 const (
 	straitMagic   = 0x4f47544941525453 // "STRAITGO"
-	straitVersion = 2
+	straitVersion = 4
 
 	straitSlots   = 1 << 14 // sites: places in the program
 	straitWishes  = 1 << 12 // select sites with wishes
@@ -21,6 +21,8 @@ const (
 	straitPairs   = 1 << 16 // pairs of operations on one channel
 	straitSteps   = 1 << 14 // selects of the order
 	straitHolders = 1 << 10 // locks and who holds them
+	straitSlows   = 1 << 6  // places that are slow
+	straitEdges   = 1 << 10 // locks that were asked for while others were held
 	straitTexts   = 1 << 20 // bytes of names
 	straitDumps   = 1 << 20 // bytes of goroutines
 )
@@ -40,6 +42,8 @@ type straitHeader struct {
 	limit    uint32 // real milliseconds until the run is ended
 	interval uint32 // real milliseconds until the first look at a running test
 	wishes   uint32 // entries of the table of wishes; 0: none
+	nap      uint32 // microseconds that a yield sleeps at most
+	slows    uint32 // entries of the table of slow places
 
 	// What happened.
 	state    uint32
@@ -57,7 +61,11 @@ type straitHeader struct {
 	overtaken uint32
 	overtook  uint32
 	failed    uint32 // has a test failed, and how?
-	spare     uint32
+	// The closed channel at which the program panicked: where it was made and closed, and by whom.
+	shutMade uint32
+	shutAt   uint32
+	shutter  uint32
+	failer   uint32 // the goroutine that failed a test first
 }
 
 const (
@@ -70,6 +78,7 @@ const (
 const (
 	straitOfProgram = 1
 	straitOfRuntime = 2
+	straitOfRWMutex = 3 // the mutex inside of a RWMutex is no lock of the program
 )
 
 // What state a run is in.
@@ -108,6 +117,9 @@ type straitPlace struct {
 	closed uint32
 	full   uint32 // thousandths of the buffer at most
 	cases  uint32 // of a select, its default included
+	// A slow place, and how often it has been slow.
+	slow uint32
+	naps uint32
 }
 
 type straitWish struct {
@@ -129,6 +141,22 @@ type straitHolder struct {
 	kind      uint32
 }
 
+// straitSlow is a place at which goroutines pause, a few times.
+type straitSlow struct {
+	id    uint64
+	nap   uint32 // microseconds
+	times uint32
+}
+
+// straitEdge: a goroutine that holds one lock asks for another.
+type straitEdge struct {
+	from, to          uint64
+	fromPlace, place  uint32
+	goroutine         uint32
+	fromKind, kind, _ uint8
+	ready             uint8
+}
+
 // straitFile is the whole file.
 type straitFile struct {
 	straitHeader
@@ -139,6 +167,8 @@ type straitFile struct {
 	pair   [straitPairs]uint16
 	step   [straitSteps]straitStep
 	holder [straitHolders]straitHolder
+	slow   [straitSlows]straitSlow
+	edge   [straitEdges]straitEdge
 	text   [straitTexts]byte
 	dump   [straitDumps]byte
 }
@@ -233,9 +263,16 @@ func straitName(place *straitPlace, pc uintptr) {
 			place.wish = straitWished(straitFold(straitBasis, file, line))
 		}
 	}
+	for i := uint32(0); i < min(straitOn.slows, straitSlows); i++ {
+		if id := straitOn.slow[i].id; id == place.id || id == straitFold(straitBasis, file, line) {
+			place.slow = i + 1
+		}
+	}
 	kind := uint32(straitOfProgram)
 	if straitIsRuntime(function.name()) {
 		kind = straitOfRuntime
+	} else if straitBegins(function.name(), "sync.(*RWMutex).") {
+		kind = straitOfRWMutex
 	}
 	atomic.Store(&place.ready, kind)
 }
@@ -244,11 +281,15 @@ func straitName(place *straitPlace, pc uintptr) {
 // has on behalf of other packages, such as reflect.rselect, bear the names of those.
 func straitIsRuntime(function string) bool {
 	for _, prefix := range [...]string{"runtime.", "runtime/", "internal/runtime/"} {
-		if len(function) >= len(prefix) && function[:len(prefix)] == prefix {
+		if straitBegins(function, prefix) {
 			return true
 		}
 	}
 	return false
+}
+
+func straitBegins(text, prefix string) bool {
+	return len(text) >= len(prefix) && text[:len(prefix)] == prefix
 }
 
 const straitBasis = 0xcbf29ce484222325

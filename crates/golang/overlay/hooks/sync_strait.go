@@ -16,5 +16,5 @@ const (
 
 func straitBefore(object unsafe.Pointer, kind uint32, pc uintptr)
 func straitAfter(object unsafe.Pointer, kind uint32, pc uintptr)
-func straitReleased(object unsafe.Pointer)
+func straitReleased(object unsafe.Pointer, kind uint32)
 func straitPause(pc uintptr)

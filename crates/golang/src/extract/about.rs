@@ -68,7 +68,7 @@ pub enum About {
     ResetFunction,
     /// A context is not known.
     UnknownContext,
-    /// Signals arrive at a channel that others have already.
+    /// Which signals arrive at which channel is not followed.
     Signals,
     /// The number of processors is not known.
     Processors,
@@ -194,7 +194,7 @@ impl About {
             About::UnknownTimer => formatter.write_str("the timer is not known, so this operation is left out"),
             About::ResetFunction => formatter.write_str("the function of this timer is assumed to run once, at any moment"),
             About::UnknownContext => formatter.write_str("the context is not known, so when it ends is not followed"),
-            About::Signals => formatter.write_str("signals are assumed not to arrive, because other goroutines have the channel already"),
+            About::Signals => formatter.write_str("which signals arrive at which channel from here on is not followed"),
             About::Processors => formatter.write_str("the machine is assumed to have one or two processors"),
             About::MapOrder => formatter.write_str("this range over a map is followed in one order only"),
             About::UnknownEntry => formatter.write_str("this entry of a map is not known, so operations on it are left out"),

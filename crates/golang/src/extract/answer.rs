@@ -43,6 +43,8 @@ struct AnsweredEntry {
     operations: Operations,
     #[serde(default)]
     truncated: bool,
+    #[serde(default)]
+    test: bool,
     /// The same with less data.
     #[serde(default)]
     coarse: Option<Box<AnsweredEntry>>,
@@ -107,6 +109,7 @@ fn entry(mut answered: AnsweredEntry) -> Entry {
         migo: answered.migo,
         operations: answered.operations,
         truncated: answered.truncated,
+        test: answered.test,
         coarse: answered.coarse.map(|coarse| Box::new(entry(*coarse))),
     }
 }
@@ -135,6 +138,7 @@ mod tests {
             migo: String::new(),
             operations: Operations { reached: 2, exact: 2 },
             truncated: false,
+            test: false,
             coarse: None,
             names: BTreeMap::new(),
         };

@@ -81,6 +81,8 @@ pub struct Entry {
     pub operations: Operations,
     /// Was the entry too large, so that a part of it is missing? Then nothing is sure.
     pub truncated: bool,
+    /// Is the entry a test? Then it must come to an end.
+    pub test: bool,
     /// The same entry with less data: for when the states of the program have no end.
     pub coarse: Option<Box<Entry>>,
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::error::Error;
 
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"STRAITGO");
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 4;
 
 pub(crate) const SLOTS: usize = 1 << 14;
 pub(crate) const WISHES: usize = 1 << 12;
@@ -18,13 +18,17 @@ pub(crate) const PICKS: usize = 1 << 16;
 pub(crate) const PAIRS: usize = 1 << 16;
 pub(crate) const STEPS: usize = 1 << 14;
 pub(crate) const HOLDERS: usize = 1 << 10;
+pub(crate) const SLOWS: usize = 1 << 6;
+pub(crate) const EDGES: usize = 1 << 10;
 pub(crate) const TEXTS: usize = 1 << 20;
 pub(crate) const DUMPS: usize = 1 << 20;
 
 pub(crate) const WISH: usize = 16;
-pub(crate) const PLACE: usize = 56;
+pub(crate) const PLACE: usize = 64;
 pub(crate) const STEP: usize = 8;
 pub(crate) const HOLDER: usize = 24;
+pub(crate) const SLOW: usize = 16;
+pub(crate) const EDGE: usize = 32;
 
 pub(crate) const AT_WISHES: usize = 4096;
 pub(crate) const AT_PICKS: usize = AT_WISHES + WISHES * WISH;
@@ -32,16 +36,27 @@ pub(crate) const AT_PLACES: usize = AT_PICKS + PICKS * 2;
 pub(crate) const AT_PAIRS: usize = AT_PLACES + SLOTS * PLACE;
 pub(crate) const AT_STEPS: usize = AT_PAIRS + PAIRS * 2;
 pub(crate) const AT_HOLDERS: usize = AT_STEPS + STEPS * STEP;
-pub(crate) const AT_TEXTS: usize = AT_HOLDERS + HOLDERS * HOLDER;
+pub(crate) const AT_SLOWS: usize = AT_HOLDERS + HOLDERS * HOLDER;
+pub(crate) const AT_EDGES: usize = AT_SLOWS + SLOWS * SLOW;
+pub(crate) const AT_TEXTS: usize = AT_EDGES + EDGES * EDGE;
 pub(crate) const AT_DUMPS: usize = AT_TEXTS + TEXTS;
 pub(crate) const SIZE: usize = AT_DUMPS + DUMPS;
 
 /// Where the header says what happened.
-pub(crate) const AT_RESULTS: usize = 56;
+pub(crate) const AT_RESULTS: usize = 64;
 
 const RECORD: u32 = 1;
 const SANITIZE: u32 = 2;
 const SITED: u32 = 4;
+
+/// How a place is slow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// How long a goroutine pauses, by the program's clock.
+    pub length: Duration,
+    /// How many times, whichever goroutines come by.
+    pub times: u32,
+}
 
 /// What a run is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +67,10 @@ pub struct Wishes {
     pub rate: u32,
     /// Yield at places that the seed chooses, every time, instead of at operations that it chooses.
     pub sited: bool,
+    /// How long a yield sleeps at most, by the program's clock.
+    pub nap: Duration,
+    /// Places, by their ids, at which goroutines pause before the operation.
+    pub slow: BTreeMap<u64, Pause>,
     /// How long a preferred case is waited for, by the program's clock.
     pub window: Duration,
     /// For a place, by its id, the case that each select there is to prefer, in turn and over and
@@ -73,6 +92,8 @@ impl Default for Wishes {
             seed: 1,
             rate: 0,
             sited: false,
+            nap: Duration::from_millis(2),
+            slow: BTreeMap::new(),
             window: Duration::from_millis(500),
             picks: BTreeMap::new(),
             sanitize: true,
@@ -95,6 +116,10 @@ pub(crate) fn write_wishes(path: &Path, wishes: &Wishes) -> Result<(), Error> {
             file.write_all(&table)?;
             file.seek(SeekFrom::Start(AT_PICKS as u64))?;
             file.write_all(&picks)?;
+        }
+        if !wishes.slow.is_empty() {
+            file.seek(SeekFrom::Start(AT_SLOWS as u64))?;
+            file.write_all(&slow_places(&wishes.slow))?;
         }
         file.flush()
     };
@@ -119,7 +144,22 @@ fn header(wishes: &Wishes) -> Vec<u8> {
     bytes.extend(milliseconds(wishes.limit));
     bytes.extend(milliseconds(wishes.interval));
     bytes.extend((wishes.picks.len().min(WISHES / 2) as u32).to_le_bytes());
+    bytes.extend(microseconds(wishes.nap).to_le_bytes());
+    bytes.extend((wishes.slow.len().min(SLOWS) as u32).to_le_bytes());
     bytes
+}
+
+fn microseconds(duration: Duration) -> u32 {
+    u32::try_from(duration.as_micros()).unwrap_or(u32::MAX)
+}
+
+/// The table of slow places. What does not fit is left out.
+fn slow_places(slow: &BTreeMap<u64, Pause>) -> Vec<u8> {
+    let entry = |(id, pause): (&u64, &Pause)| {
+        let (nap, times) = (microseconds(pause.length), pause.times);
+        [&id.to_le_bytes()[..], &nap.to_le_bytes(), &times.to_le_bytes()].concat()
+    };
+    slow.iter().take(SLOWS).flat_map(entry).collect()
 }
 
 /// The hash table of places with wishes, and the wished cases one after the other. What does not fit
@@ -158,5 +198,8 @@ mod checks {
         assert_eq!(entry(5), [0, 0, 0, 0, 2, 0, 0, 0]);
         assert_eq!(entry(6), [2, 0, 0, 0, 1, 0, 0, 0]);
         assert_eq!(header(&Wishes::default()).len(), AT_RESULTS);
+        let pause = Pause { length: Duration::from_millis(1), times: 2 };
+        let slow = slow_places(&BTreeMap::from([(7, pause)]));
+        assert_eq!(slow, [7, 0, 0, 0, 0, 0, 0, 0, 232, 3, 0, 0, 2, 0, 0, 0]);
     }
 }

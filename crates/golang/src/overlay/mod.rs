@@ -14,13 +14,13 @@ use std::time::Duration;
 
 use strait_toolchain::{Cache, Spec};
 
-pub use layout::Wishes;
 pub(crate) use layout::write_wishes;
+pub use layout::{Pause, Wishes};
 pub use selects::{Case, Select};
 pub(crate) use trace::read_trace;
 pub use trace::{
-    CASE_DEFAULT, Channel, Direction, Failure, Goroutine, Held, Made, Object, Site, State, Status,
-    Step, Trace,
+    CASE_DEFAULT, Channel, ClosedChannel, Direction, Failure, Goroutine, Held, LockOrder, Made,
+    Object, Site, State, Status, Step, Trace,
 };
 
 use crate::error::Error;
@@ -120,12 +120,20 @@ impl Overlay {
         }
     }
 
+    /// In a sandbox: the program sees the overlay.
+    pub(crate) fn visible(&self, spec: Spec) -> Spec {
+        let extended = self.extended.as_deref().and_then(Path::parent);
+        extended.into_iter().fold(spec.readable(&self.folder), Spec::readable)
+    }
+
     /// The select statements of source files.
     pub fn selects(&self, go: &Go, files: &[PathBuf]) -> Result<Vec<Select>, Error> {
         if files.is_empty() {
             return Ok(Vec::new());
         }
+        // A part of Strait, which runs nothing of what it reads.
         let spec = Spec::new(self.helper()).arguments(["selects"]).arguments(files);
+        let spec = spec.outside_sandbox();
         let finished = go.run_cancellable(spec.wall(PATIENCE).keep(64 << 20))?;
         Ok(selects::parse(&finished.stdout.text()))
     }
@@ -149,6 +157,7 @@ impl Overlay {
             .variable("GOWORK", "off")
             .variable("GO111MODULE", "on")
             .variable("CGO_ENABLED", "0")
+            .outside_sandbox()
             .wall(PATIENCE);
         let built = go.run(build)?;
         if !built.end.is_success() {
@@ -157,6 +166,7 @@ impl Overlay {
         let derive = Spec::new(self.helper())
             .arguments(["overlay"])
             .arguments([self.root(go), &hooks, &files])
+            .outside_sandbox()
             .wall(PATIENCE);
         let derived = go.run_cancellable(derive)?;
         if !derived.end.is_success() {

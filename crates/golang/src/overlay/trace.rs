@@ -6,17 +6,18 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::layout::{
-    AT_DUMPS, AT_HOLDERS, AT_PAIRS, AT_PLACES, AT_RESULTS, AT_STEPS, AT_TEXTS, DUMPS, HOLDER,
-    HOLDERS, PAIRS, PLACE, SLOTS, STEP, STEPS, TEXTS,
+    AT_DUMPS, AT_EDGES, AT_HOLDERS, AT_PAIRS, AT_PLACES, AT_RESULTS, AT_STEPS, AT_TEXTS, DUMPS,
+    EDGE, EDGES, HOLDER, HOLDERS, PAIRS, PLACE, SLOTS, STEP, STEPS, TEXTS,
 };
 
 /// The chosen case when it was the default.
 pub const CASE_DEFAULT: u16 = u16::MAX;
 
 /// How far a run came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum State {
     /// The program did not take the file: it is no Go program of ours, or did not start.
+    #[default]
     Untouched,
     /// It began and did not come to the end of its tests.
     Begun,
@@ -128,6 +129,10 @@ pub struct Channel {
     pub sent: Option<(Site, u32)>,
     /// The last receive that was begun.
     pub received: Option<(Site, u32)>,
+    /// Where it was closed, and by which goroutine.
+    pub close: Option<(Site, u32)>,
+    /// The last select with it that took another case.
+    pub passed: Option<(Site, u32)>,
 }
 
 /// A goroutine at the moment of judgement.
@@ -147,6 +152,8 @@ pub struct Goroutine {
     pub kept_by_timers: bool,
     /// It was already blocked forever when a test failed, as the collector found.
     pub leaked_at_failure: bool,
+    /// The test or subtest that started it; empty if no test did.
+    pub test: String,
     /// What of package sync it is at, with its address.
     pub object: Option<(Object, u64)>,
     /// The channels it waits at.
@@ -158,10 +165,36 @@ pub struct Goroutine {
 /// Who holds a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
-    /// The goroutine that took it last.
-    pub goroutine: u64,
+    /// The goroutine that took it.
+    pub goroutine: u32,
+    /// How: by `Lock` or by `RLock`.
+    pub object: Object,
     /// Where.
     pub place: Site,
+}
+
+/// A goroutine that held one lock asked for another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockOrder {
+    /// The goroutine.
+    pub goroutine: u32,
+    /// The lock that it held, how, and since where.
+    pub held: (u64, Object, Site),
+    /// The lock that it asked for, how, and where.
+    pub asked: (u64, Object, Site),
+    /// The id of the place where it asked.
+    pub place: u64,
+}
+
+/// The closed channel at which a program panicked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClosedChannel {
+    /// Where it was made.
+    pub made: Option<Site>,
+    /// Where it was closed.
+    pub closed: Site,
+    /// The goroutine that closed it.
+    pub goroutine: u32,
 }
 
 /// How a test failed: the first call of `Fail` in the run.
@@ -174,7 +207,7 @@ pub enum Failure {
 }
 
 /// Everything a run wrote down.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     /// How far it came.
     pub state: State,
@@ -204,14 +237,20 @@ pub struct Trace {
     pub timers: bool,
     /// Did package testing mark a test as failed?
     pub failure: Option<Failure>,
+    /// The goroutine that failed a test first.
+    pub failer: u32,
     /// How many selects took a timeout although another case could go on.
     pub overtaken: u32,
     /// The first of them.
     pub overtook: Option<Site>,
     /// Goroutines that were left.
     pub goroutines: Vec<Goroutine>,
-    /// Locks that were held, by address.
-    pub held: BTreeMap<u64, Held>,
+    /// Locks that were held, by address. A lock for reading may have several holders.
+    pub held: BTreeMap<u64, Vec<Held>>,
+    /// Locks that were asked for while others were held.
+    pub lock_orders: Vec<LockOrder>,
+    /// The channel at which the program panicked because it was closed.
+    pub closed: Option<ClosedChannel>,
     /// Places and goroutines that found no room in the file.
     pub lost: u32,
 }
@@ -294,10 +333,17 @@ pub(crate) fn read_trace(bytes: &[u8]) -> Trace {
         quiet: verdict & 4 != 0,
         timers: verdict & 8 != 0,
         failure: failure(result(13)),
+        failer: result(17),
         overtaken: result(11),
         overtook: bytes.site(result(12)),
         goroutines: goroutines(&bytes, result(3)),
         held: held(&bytes),
+        lock_orders: lock_orders(&bytes),
+        closed: bytes.site(result(15)).map(|closed| ClosedChannel {
+            made: bytes.site(result(14)),
+            closed,
+            goroutine: result(16),
+        }),
         lost: result(10),
     }
 }
@@ -343,14 +389,45 @@ fn places(bytes: &Bytes<'_>) -> (BTreeMap<u64, Site>, BTreeMap<u64, Made>) {
     (places, channels)
 }
 
-fn held(bytes: &Bytes<'_>) -> BTreeMap<u64, Held> {
-    let entries = (0..HOLDERS).filter_map(|slot| {
+fn held(bytes: &Bytes<'_>) -> BTreeMap<u64, Vec<Held>> {
+    let mut held: BTreeMap<u64, Vec<Held>> = BTreeMap::new();
+    for slot in 0..HOLDERS {
         let at = AT_HOLDERS + slot * HOLDER;
         let lock = bytes.u64(at);
-        let place = bytes.site(bytes.u32(at + 16)).filter(|_| lock != 0)?;
-        Some((lock, Held { goroutine: bytes.u64(at + 8), place }))
+        let place = bytes.site(bytes.u32(at + 16)).filter(|_| lock != 0);
+        let Some((place, object)) = place.zip(object(bytes.u32(at + 20))) else { continue };
+        let goroutine = bytes.u64(at + 8) as u32;
+        held.entry(lock).or_default().push(Held { goroutine, object, place });
+    }
+    held
+}
+
+fn lock_orders(bytes: &Bytes<'_>) -> Vec<LockOrder> {
+    let orders = (0..EDGES).filter_map(|slot| {
+        let at = AT_EDGES + slot * EDGE;
+        let [held, asked, _, ready] = bytes.array(at + 28);
+        let kinds = object(u32::from(held)).zip(object(u32::from(asked)));
+        let (held, asked) = kinds.filter(|_| ready == 1)?;
+        let place = bytes.u32(at + 20);
+        Some(LockOrder {
+            goroutine: bytes.u32(at + 24),
+            held: (bytes.u64(at), held, bytes.site(bytes.u32(at + 16))?),
+            asked: (bytes.u64(at + 8), asked, bytes.site(place)?),
+            place: bytes.id(place),
+        })
     });
-    entries.collect()
+    orders.collect()
+}
+
+fn object(number: u32) -> Option<Object> {
+    match number {
+        1 => Some(Object::Mutex),
+        2 => Some(Object::Writer),
+        3 => Some(Object::Reader),
+        4 => Some(Object::WaitGroup),
+        5 => Some(Object::Cond),
+        _ => None,
+    }
 }
 
 /// The records that `straitWriteOne` describes.
@@ -359,7 +436,7 @@ fn goroutines(bytes: &Bytes<'_>, used: u32) -> Vec<Goroutine> {
     let (mut at, end) = (0, (used as usize).min(DUMPS) / 4);
     while at < end {
         let length = bytes.u32(AT_DUMPS + 4 * at) as usize;
-        if length < 12 || at + length > end {
+        if length < 13 || at + length > end {
             break;
         }
         all.push(goroutine(bytes, AT_DUMPS + 4 * at, length));
@@ -368,23 +445,18 @@ fn goroutines(bytes: &Bytes<'_>, used: u32) -> Vec<Goroutine> {
     all
 }
 
+/// The words of a channel in such a record.
+const CHANNEL: usize = 15;
+
 fn goroutine(bytes: &Bytes<'_>, begin: usize, length: usize) -> Goroutine {
     let word = |number: usize| {
         if number < length { bytes.u32(begin + 4 * number) } else { 0 }
     };
     let wide = |number: usize| u64::from(word(number)) | u64::from(word(number + 1)) << 32;
     let place = |number: usize| bytes.site(word(number));
-    let object = match word(7) {
-        1 => Some(Object::Mutex),
-        2 => Some(Object::Writer),
-        3 => Some(Object::Reader),
-        4 => Some(Object::WaitGroup),
-        5 => Some(Object::Cond),
-        _ => None,
-    };
-    let channels = word(10) as usize;
+    let channels = word(11) as usize;
     let channel = |number: usize| {
-        let at = 11 + 13 * number;
+        let at = 12 + CHANNEL * number;
         let by = |place_at: usize, who_at: usize| Some((place(place_at)?, word(who_at)));
         Channel {
             address: wide(at),
@@ -396,9 +468,11 @@ fn goroutine(bytes: &Bytes<'_>, begin: usize, length: usize) -> Goroutine {
             made: place(at + 6),
             sent: by(at + 7, at + 10),
             received: by(at + 8, at + 11),
+            close: by(at + 9, at + 12),
+            passed: by(at + 13, at + 14),
         }
     };
-    let frames = 11 + 13 * channels.min(length);
+    let frames = 12 + CHANNEL * channels.min(length);
     let count = (word(frames) as usize).min(length);
     Goroutine {
         id: word(1),
@@ -413,8 +487,9 @@ fn goroutine(bytes: &Bytes<'_>, begin: usize, length: usize) -> Goroutine {
         created: place(5),
         kept_by_timers: word(6) & 1 != 0,
         leaked_at_failure: word(6) & 2 != 0,
-        object: object.map(|object| (object, wide(8))),
-        channels: (0..channels.min(length / 13)).map(channel).collect(),
+        test: bytes.text(word(10)),
+        object: object(word(7)).map(|object| (object, wide(8))),
+        channels: (0..channels.min(length / CHANNEL)).map(channel).collect(),
         frames: (1..=count).filter_map(|number| place(frames + number)).collect(),
     }
 }

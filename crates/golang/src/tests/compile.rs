@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use strait_toolchain::End;
+
 use super::{Package, TestBinary};
 use crate::error::Error;
 use crate::go::Go;
@@ -71,9 +73,18 @@ pub fn compile(
     } else {
         spec = spec.arguments(build.tag_flags(&[]));
     }
+    let mut spec = overlay.visible(spec).writable(folder);
+    if go.launcher().is_sandboxed() {
+        // There is no network, and this is how `go` says so.
+        spec = spec.variable("GOPROXY", "off");
+    }
     let finished = go.run(spec.arguments([&package.path]).wall(PATIENCE))?;
     if !finished.end.is_success() {
-        return Ok(Built::Refused(finished.stderr.text().trim().to_owned()));
+        let said = finished.stderr.text();
+        return Ok(Built::Refused(match &finished.end {
+            End::Exited(_) => said.trim().to_owned(),
+            end => format!("{}\n`go` was {end}", said.trim()).trim().to_owned(),
+        }));
     }
     if !binary.is_file() {
         return Ok(Built::Empty);

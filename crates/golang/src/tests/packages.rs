@@ -45,12 +45,12 @@ struct Problem {
     err: String,
 }
 
-/// Lists the packages.
+/// Lists the packages. `go` downloads what they need meanwhile, which it cannot do in a sandbox later.
 pub fn packages(go: &Go, build: &Build, patterns: &[String]) -> Result<Vec<Package>, Error> {
     let fields = "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles,Error";
     let spec = go.spec(["list", "-e", fields]).arguments(build.tag_flags(&[]));
-    let finished =
-        go.run(spec.arguments(["--"]).arguments(patterns).wall(PATIENCE).keep(LONGEST))?;
+    let spec = spec.arguments(["--"]).arguments(patterns).outside_sandbox();
+    let finished = go.run(spec.wall(PATIENCE).keep(LONGEST))?;
     let text = finished.stdout.text();
     let listed: Result<Vec<Listed>, _> =
         serde_json::Deserializer::from_str(&text).into_iter().collect();
@@ -58,7 +58,18 @@ pub fn packages(go: &Go, build: &Build, patterns: &[String]) -> Result<Vec<Packa
         Ok(listed) if finished.end.is_success() => listed,
         _ => return Err(go.failure(&format!("list {}", patterns.join(" ")), &finished)),
     };
+    if go.launcher().is_sandboxed() {
+        download(go, build, patterns)?;
+    }
     Ok(listed.into_iter().map(Package::from).collect())
+}
+
+/// Has `go` look for everything that the tests import, so that it downloads what is missing. What cannot
+/// be found is said by the compiler.
+fn download(go: &Go, build: &Build, patterns: &[String]) -> Result<(), Error> {
+    let spec = go.spec(["list", "-e", "-deps", "-test", "-f="]).arguments(build.tag_flags(&[]));
+    let spec = spec.arguments(["--"]).arguments(patterns).outside_sandbox();
+    go.run(spec.wall(PATIENCE)).map(|_| ())
 }
 
 impl From<Listed> for Package {

@@ -64,7 +64,7 @@ impl TestBinary {
             .directory(&self.directory)
             .keep(16 << 20)
             .wall(LISTING);
-        let finished = go.run_cancellable(spec)?;
+        let finished = go.run_cancellable(go.with_module(spec))?;
         if !finished.end.is_success() {
             let said = finished.stderr.last_lines(3);
             return Ok(Err(format!("its tests cannot be listed, {}: {said}", finished.end)));
@@ -113,9 +113,10 @@ impl TestBinary {
         let spec = spec
             .directory(&self.directory)
             .variable("STRAIT_MAP", file)
+            .writable(file)
             .wall(wishes.limit + GRACE)
             .grace(Duration::from_millis(100));
-        let finished = go.run_cancellable(spec)?;
+        let finished = go.run_cancellable(go.with_module(spec))?;
         let bytes = fs::read(file).map_err(Error::file("read", file))?;
         Ok(Run { trace: read_trace(&bytes), finished })
     }

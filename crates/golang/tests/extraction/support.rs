@@ -36,7 +36,5 @@ pub fn verdict(program: &Program) -> Option<Verdict> {
     let options =
         ExamineOptions { outcomes: false, max_states: MAX_STATES, ..ExamineOptions::default() };
     let examination = examine(program, &options);
-    let sure = examination.coverage == strait_explore::Coverage::Exhaustive
-        || examination.verdict != Verdict::Terminates;
-    sure.then_some(examination.verdict)
+    Some(examination.verdict).filter(|verdict| *verdict != Verdict::Unknown)
 }

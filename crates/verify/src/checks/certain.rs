@@ -47,7 +47,8 @@ fn deadlocks(subject: &Subject<'_>) -> Vec<u32> {
             return false;
         }
         let waiting = model.machine.waiting(&model.state(*state));
-        super::deadlock::main_waits(&waiting) && waiting.iter().any(|one| subject.must_go_on(one))
+        super::deadlock::main_waits(subject, &waiting)
+            && waiting.iter().any(|one| subject.must_go_on(one))
     };
     model.states().filter(is_deadlock).collect()
 }

@@ -15,7 +15,7 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
             continue;
         }
         let waiting = model.machine.waiting(&model.state(state));
-        if !main_waits(&waiting) {
+        if !main_waits(subject, &waiting) {
             continue;
         }
         let ours: Vec<&Waiting> = waiting.iter().filter(|one| subject.must_go_on(one)).collect();
@@ -27,9 +27,9 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
     subject.nothing_found()
 }
 
-/// Has `main` not finished, and does it not wait in an empty select, which is meant to wait?
-pub(crate) fn main_waits(waiting: &[Waiting]) -> bool {
-    waiting.iter().any(|one| one.process == ProcId(0) && !one.wants.is_empty())
+/// Has `main` not finished, and does it not wait in an empty select that is meant to wait?
+pub(crate) fn main_waits(subject: &Subject<'_>, waiting: &[Waiting]) -> bool {
+    waiting.iter().any(|one| one.process == ProcId(0) && !subject.is_meant(one))
 }
 
 /// Is there a state after which nothing happens?

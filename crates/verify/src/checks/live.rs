@@ -50,12 +50,12 @@ pub(crate) fn each_stuck(subject: &Subject<'_>, mut wanted: impl FnMut(Stuck) ->
     let model = subject.model;
     for bottom in model.bottoms() {
         let all = model.machine.waiting(&model.state(bottom.state));
-        let is_service = all.iter().any(|one| one.process == ProcId(0) && one.wants.is_empty());
+        let is_service = all.iter().any(|one| one.process == ProcId(0) && subject.is_meant(one));
         for waiting in all {
             if model.watch.is_over() {
                 return;
             }
-            let ours = !waiting.wants.is_empty()
+            let ours = !subject.is_meant(&waiting)
                 && subject.must_go_on(&waiting)
                 && !(is_service && is_idle(subject, &waiting));
             if ours && !bottom.moves(model, waiting.process) {

@@ -33,7 +33,9 @@ pub fn check(subject: &Subject<'_>) -> Verdict {
             let way = model.way(bottom.state);
             let Some((process, span)) = last_user(subject, &way, object, holding) else { continue };
             let stuck = |one: &Waiting| {
-                one.process == process && !one.wants.is_empty() && !bottom.moves(model, one.process)
+                one.process == process
+                    && !subject.is_meant(one)
+                    && !bottom.moves(model, one.process)
             };
             let known = culprits.iter().any(|one| one.span.start == span.start);
             if known || waiting.iter().any(stuck) || !subject.concerns(span) {

@@ -48,6 +48,7 @@ fn verdicts_agree_with_labels() {
                 Verdict::Leak => assert!(!live && safe, "{text}"),
                 Verdict::Panic => assert!(!safe, "{text}"),
                 Verdict::Diverges => assert!(live && safe, "{text}"),
+                Verdict::Unknown => panic!("not decided:\n{text}"),
             }
             broken += u32::from(verdict != Verdict::Terminates);
         }

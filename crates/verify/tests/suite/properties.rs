@@ -161,6 +161,37 @@ fn processes_are_named_after_their_functions() {
     );
 }
 
+/// A program whose `main` must come to an end, as a test must.
+struct OfTest<'a>(&'a str);
+
+impl Places for OfTest<'_> {
+    fn place(&self, span: Span) -> Option<String> {
+        Some(format!("a.go:{}", span.line_column(self.0).0))
+    }
+
+    fn may_serve(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_test_is_no_service() {
+    let deadlock = "deadlock: main waits in an empty select (a.go:1)";
+    let blocked = "main waits in an empty select (a.go:1) forever";
+    for (source, property, expected) in [
+        ("main { select {} }", Property::NoDeadlock, deadlock),
+        ("main { select {} }", Property::Live, blocked),
+        ("main { choose { select {} } or { } }", Property::Live, blocked),
+        ("main { spawn { select {} } }", Property::Live, "holds"),
+        ("main { mutex m; lock m; select {} }", Property::LocksReleased, "holds"),
+    ] {
+        let told = told(source, property, &OfTest(source));
+        assert!(told.starts_with(expected), "{source}: {told}");
+    }
+    let service = "main { select {} }";
+    assert_eq!(told(service, Property::NoDeadlock, &Recovering(service)), "holds");
+}
+
 #[test]
 fn idle_processes_of_a_service_are_alive() {
     let idle = "while true { get c }";
