@@ -5,15 +5,14 @@
 #![allow(clippy::print_stdout, reason = "a measurement prints what it measured")]
 
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use strait_campaign::{Campaign, Counters, Stop};
 use strait_findings::{FINDINGS, Store};
 use strait_toolchain::{Entry, Launcher, entry};
 use strait_typefuzz::{
-    Campaign, Counters, Error, Exhibit, Fuzzer, GENERATOR_VERSION, Mode, Permitted, Recipe,
-    Reducer, find, keep,
+    Error, Exhibit, Fuzzer, GENERATOR_VERSION, Mode, Permitted, Programs, Recipe, Reducer, counts,
+    find, keep,
 };
 
 fn main() -> ExitCode {
@@ -38,10 +37,10 @@ fn hunt(arguments: &[String]) -> Result<(), Error> {
     };
     let split = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<String>>();
     let launcher = Launcher::this_program()?;
-    let stop = Arc::new(AtomicBool::new(false));
+    let stop = Stop::default();
     let oracles = split(oracles)
         .iter()
-        .map(|name| find(name, &launcher, &stop))
+        .map(|name| find(name, &launcher, stop.flag()))
         .collect::<Result<Vec<_>, _>>()?;
     let seed = seed.parse().unwrap_or(1);
     let mode = Mode::named(mode).unwrap_or(Mode::Precision);
@@ -52,10 +51,8 @@ fn hunt(arguments: &[String]) -> Result<(), Error> {
     let id = store.campaign(seed, GENERATOR_VERSION, &settings)?;
     let (started, before) = (Instant::now(), processor_seconds());
     let campaign = Campaign {
-        recipe: &recipe,
-        oracles: &oracles,
+        workload: &Programs::new(recipe, oracles)?,
         count: count.parse().ok(),
-        deadline: None,
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
         shard: strait_queue::Shard::default(),
         stop: &stop,
@@ -71,14 +68,14 @@ fn hunt(arguments: &[String]) -> Result<(), Error> {
         );
     })?;
     let (seconds, busy) = (started.elapsed().as_secs_f64(), processor_seconds() - before);
-    let programs = counters.programs.load(Ordering::Relaxed);
+    let programs = counters.programs();
     println!(
         "{programs} programs, {} accepted, {} indices without one; {:.0}/s, {:.0} per processor second; known {:?}",
-        counters.accepted.load(Ordering::Relaxed),
-        counters.skipped.load(Ordering::Relaxed),
+        counters.count(counts::ACCEPTED),
+        counters.count(counts::SKIPPED),
         programs as f64 / seconds,
         programs as f64 / busy.max(0.01),
-        counters.known.lock().map(|known| known.clone()).unwrap_or_default(),
+        counts::known_classes(&counters.counts()),
     );
     let found: Vec<String> = store.findings().map(|finding| finding.id.clone()).collect();
     store.close()?;
@@ -87,7 +84,7 @@ fn hunt(arguments: &[String]) -> Result<(), Error> {
             let place = std::path::Path::new(folder).join(FINDINGS).join(id);
             // They were found a moment ago, with oracles from the command line.
             let permitted = Permitted { named: Vec::new(), trust: true };
-            let exhibit = Exhibit::open(&place, &permitted, &launcher, &stop)?;
+            let exhibit = Exhibit::open(&place, &permitted, &launcher, stop.flag())?;
             let reducer =
                 Reducer { time: Duration::from_secs(90), stop: &|| false, tell: &|_, _| {} };
             if let Some(reduced) = reducer.reduce(&exhibit)? {

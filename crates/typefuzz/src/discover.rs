@@ -5,7 +5,7 @@ use serde_json::json;
 use strait_findings::{Discovery, Kind};
 
 use crate::judge::{Fault, RULES, Verdicts};
-use crate::oracle::{ORACLES, Oracle, Verdict};
+use crate::oracle::{Oracle, Verdict, is_built_in};
 use crate::recipe::{Case, GENERATOR_VERSION, Mode, System};
 
 /// What `finding.json` says about a finding of this part, under `types`.
@@ -17,10 +17,13 @@ pub struct Details {
     pub features: Vec<String>,
     /// All oracles.
     pub oracles: Vec<String>,
-    /// Who accepts.
+    /// The first one that accepts.
     pub oracle_a: String,
-    /// Who rejects.
+    /// The first one that rejects.
     pub oracle_b: String,
+    /// What each oracle says.
+    #[serde(default)]
+    pub table: Vec<Row>,
     /// The rewrites between the two programs.
     #[serde(default)]
     pub rewrite: Option<String>,
@@ -30,6 +33,20 @@ pub struct Details {
     /// Is the fault in the second program alone?
     #[serde(default)]
     pub second: bool,
+}
+
+/// What one oracle says about the programs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// Its name.
+    pub oracle: String,
+    /// Its version.
+    pub version: String,
+    /// About the program.
+    pub program: String,
+    /// About the one that it is compared with.
+    #[serde(default)]
+    pub rewritten: Option<String>,
 }
 
 /// The file with the program.
@@ -49,36 +66,40 @@ pub fn discovery(
     verdicts: &Verdicts,
     oracles: &[Box<dyn Oracle>],
 ) -> Discovery {
-    let blamed = if fault.rejects == RULES { &fault.accepts } else { &fault.rejects };
-    let version =
-        oracles.iter().find(|oracle| oracle.name() == blamed).map_or("", |oracle| oracle.version());
+    let first = |names: &[String]| names.first().cloned().unwrap_or_default();
     let details = Details {
         mode: mode.name().to_owned(),
         features: system.features.iter().map(|name| (*name).to_owned()).collect(),
         oracles: oracles.iter().map(|oracle| oracle.name().to_owned()).collect(),
-        oracle_a: fault.accepts.clone(),
-        oracle_b: fault.rejects.clone(),
+        oracle_a: first(&fault.accepts),
+        oracle_b: first(&fault.rejects),
+        table: table(verdicts, oracles),
         rewrite: case.other.as_ref().map(|other| other.rewrite.clone()),
         violations: case.violations.iter().map(|violation| violation.label.clone()).collect(),
         second: fault.second,
     };
+    let blamed = blamed(fault, oracles);
+    let tool = blamed.first().map_or("oracle", |oracle| oracle.profile().tool());
+    // The same whoever else is asked: one cause is one finding, and its table says who is concerned.
+    let asked = oracles.iter().find(|oracle| oracle.profile().tool() == tool);
+    let version = asked.map_or("", |oracle| oracle.version());
     let unknown = [&details.oracle_a, &details.oracle_b]
         .into_iter()
-        .filter(|name| *name != RULES && !ORACLES.contains(&name.as_str()));
+        .filter(|name| *name != RULES && !is_built_in(name));
     let mut replay_arguments: Vec<String> = Vec::new();
     for name in unknown {
         if !replay_arguments.contains(name) {
             replay_arguments.extend(["--oracle".to_owned(), name.clone()]);
         }
     }
-    let shape = shape(fault, &details);
-    let mut discovery =
-        Discovery::new(fault.kind.clone(), target_name(blamed), version, seed, case.index)
-            .title(title(fault, &details))
-            .fingerprint(shape);
+    let shape = shape(fault, &details, &blamed);
+    let target = format!("types-{tool}");
+    let mut discovery = Discovery::new(fault.kind.clone(), target, version, seed, case.index)
+        .title(title(fault, &details))
+        .fingerprint(shape);
     discovery.generator_version = GENERATOR_VERSION;
     discovery.replay_arguments = replay_arguments;
-    discovery.explanation = explanation(fault, &details, verdicts);
+    discovery.explanation = explanation(fault, &details);
     discovery.output = fault.why.rendered.clone().into_bytes();
     discovery.sources = vec![
         (PROGRAM.to_owned(), standalone(&system.program.print(&case.tree))),
@@ -98,18 +119,38 @@ pub fn standalone(program: &str) -> String {
     format!("{alias}{program}\n")
 }
 
-/// The last part of a path is the name for people and folders.
-fn target_name(oracle: &str) -> String {
-    let name = oracle.rsplit('/').next().unwrap_or(oracle);
-    format!("types-{name}")
+/// What each oracle says about the programs.
+fn table(verdicts: &Verdicts, oracles: &[Box<dyn Oracle>]) -> Vec<Row> {
+    let word = |verdicts: &[Verdict], place: usize| verdicts.get(place).map(Verdict::word);
+    let row = |(place, oracle): (usize, &dyn Oracle)| Row {
+        oracle: oracle.name().to_owned(),
+        version: oracle.version().to_owned(),
+        program: word(&verdicts.first, place).unwrap_or_default(),
+        rewritten: word(&verdicts.second, place),
+    };
+    oracles.iter().map(AsRef::as_ref).enumerate().map(row).collect()
 }
 
-/// What is the same when the fault shows again: who, the codes, and the message without names.
-fn shape(fault: &Fault, details: &Details) -> String {
+/// Those who are at fault: who rejects what the rules or others accept, or accepts what the rules
+/// reject.
+fn blamed<'o>(fault: &Fault, oracles: &'o [Box<dyn Oracle>]) -> Vec<&'o dyn Oracle> {
+    let is_rules = fault.rejects.iter().all(|name| name == RULES);
+    let names = if is_rules { &fault.accepts } else { &fault.rejects };
+    let named = oracles.iter().filter(|oracle| names.iter().any(|name| name == oracle.name()));
+    named.map(AsRef::as_ref).collect()
+}
+
+/// What is the same when the fault shows again: the parts of compilers that are at fault, the codes,
+/// and the message without names. Neither versions nor what oracles are called.
+fn shape(fault: &Fault, details: &Details, blamed: &[&dyn Oracle]) -> String {
     let mut message = String::new();
     for (position, part) in fault.why.message.split('`').enumerate() {
         message.push_str(if position % 2 == 0 { part } else { "_" });
     }
+    let stage = fault.why.stage();
+    let mut sides: Vec<&str> = blamed.iter().map(|oracle| oracle.profile().side(stage)).collect();
+    sides.sort_unstable();
+    sides.dedup();
     // The store strips numbers from fingerprints, and an error code is nothing but one.
     let spelled = |char: char| match char.to_digit(10) {
         Some(digit) => char::from(b'a' + digit as u8),
@@ -118,57 +159,65 @@ fn shape(fault: &Fault, details: &Details) -> String {
     let codes: String = fault.why.codes.join(" ").chars().map(spelled).collect();
     let labels =
         if fault.kind == Kind::SOUNDNESS { details.violations.join(" ") } else { String::new() };
-    format!("{} {} {codes} {message} {labels}", fault.accepts, fault.rejects)
+    format!("{} {codes} {message} {labels}", sides.join(" "))
 }
 
 fn title(fault: &Fault, details: &Details) -> String {
     let message = &fault.why.message;
     let code = fault.why.codes.first().map(|code| format!("{code}: ")).unwrap_or_default();
+    let accepts = listed(&fault.accepts, "accepts", "accept");
+    let rejects = listed(&fault.rejects, "rejects", "reject");
+    let violated = match details.violations.as_slice() {
+        [] => String::new(),
+        labels => format!(" a program that violates `{}`", labels.join(", ")),
+    };
     match fault.kind.as_str() {
-        "precision" => format!("{} rejects a well-typed program, {code}{message}", fault.rejects),
-        "soundness" => {
-            format!(
-                "{} accepts a program that violates `{}`",
-                fault.accepts,
-                details.violations.join(", ")
-            )
-        }
+        "precision" => format!("{rejects} a well-typed program, {code}{message}"),
+        "soundness" => format!("{accepts}{violated}"),
         "consistency" => {
             let rewrite = details.rewrite.as_deref().unwrap_or("a rewrite");
-            format!("{} changes its mind after {rewrite}, {code}{message}", fault.rejects)
+            let changes = listed(&fault.rejects, "judges", "judge");
+            format!("{changes} a program differently after {rewrite}, {code}{message}")
         }
-        "disagreement" => {
-            format!("{} accepts and {} rejects, {code}{message}", fault.accepts, fault.rejects)
+        "disagreement" => format!("{accepts} and {rejects}{violated}, {code}{message}"),
+        "crash" => {
+            let crashes = listed(&fault.rejects, "crashes", "crash");
+            format!("{crashes}: {message}")
         }
-        "crash" => format!("{} does not survive: {message}", fault.rejects),
-        _ => format!("{} cannot read it, {message}", fault.rejects),
+        _ => format!("{} cannot read it, {message}", details.oracle_b),
     }
 }
 
-fn explanation(fault: &Fault, details: &Details, verdicts: &Verdicts) -> String {
+/// `rustc rejects`; `rustc and 2 others reject`.
+fn listed(names: &[String], one: &str, several: &str) -> String {
+    match names {
+        [] => one.to_owned(),
+        [name] => format!("{name} {one}"),
+        [first, second] => format!("{first} and {second} {several}"),
+        [first, rest @ ..] => format!("{first} and {} others {several}", rest.len()),
+    }
+}
+
+fn explanation(fault: &Fault, details: &Details) -> String {
     let mut text = format!(
         "{}\nmode {}, features {}\n",
         fault.kind.meaning(),
         details.mode,
         details.features.join(" ")
     );
-    let ill_typed = !details.violations.is_empty();
-    text += &match ill_typed {
-        false => "the rules derive the program: it is well typed\n".to_owned(),
-        true => format!(
-            "one premise is violated ({}): it is ill typed\n",
-            details.violations.join(", ")
-        ),
+    text += &match details.violations.as_slice() {
+        [] => "The rules derive the program: it is well typed.\n".to_owned(),
+        labels => format!("One premise is violated ({}): it is ill typed.\n", labels.join(", ")),
     };
     if let Some(rewrite) = &details.rewrite {
-        text += &format!("{REWRITTEN} is {PROGRAM} after {rewrite}, which preserves types\n");
+        text += &format!("{REWRITTEN} is {PROGRAM} after {rewrite}, which preserves types.\n");
     }
-    let mut told = |file: &str, all: &[Verdict]| {
-        for (name, verdict) in details.oracles.iter().zip(all) {
-            text += &format!("{name} {} {file}\n", verdict.word());
+    for Row { oracle, version, program, rewritten } in &details.table {
+        text += &format!("{oracle} {version} {program} {PROGRAM}");
+        if let Some(rewritten) = rewritten {
+            text += &format!(", {rewritten} {REWRITTEN}");
         }
-    };
-    told(PROGRAM, &verdicts.first);
-    told(REWRITTEN, &verdicts.second);
+        text.push('\n');
+    }
     text
 }

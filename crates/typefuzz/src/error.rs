@@ -18,6 +18,9 @@ pub enum Error {
     /// The queue, the folder of a campaign, or what else work comes from.
     #[error(transparent)]
     Queue(#[from] strait_queue::Error),
+    /// What all campaigns have in common.
+    #[error(transparent)]
+    Campaign(#[from] strait_campaign::Error),
     /// There is no such set of rules.
     #[error("there is no fuzzer `{name}`; known are {known}")]
     NoFuzzer {

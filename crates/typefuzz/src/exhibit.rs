@@ -9,7 +9,7 @@ use strait_toolchain::Launcher;
 
 use crate::discover::{Details, PROGRAM, REWRITTEN, TERM};
 use crate::error::Error;
-use crate::judge::{Fault, RULES, Verdicts, judge};
+use crate::judge::{Asked, Fault, RULES, Verdicts, judge};
 use crate::known::Known;
 use crate::oracle::{Oracle, WALL, find_called, judge_all};
 use crate::permitted::{Chosen, Permitted};
@@ -39,8 +39,8 @@ pub struct Exhibit {
 }
 
 /// Was this finding made by `strait types`?
-pub fn is_exhibit(folder: &Path) -> bool {
-    read(folder).is_ok_and(|finding| finding.details.contains_key("types"))
+pub fn is_types(finding: &Finding) -> bool {
+    finding.details.contains_key("types")
 }
 
 impl Exhibit {
@@ -113,10 +113,11 @@ impl Exhibit {
                 verdicts.second.push(verdict);
             }
         }
-        let names: Vec<&str> = self.oracles.iter().map(|oracle| oracle.name()).collect();
+        let asked: Vec<Asked<'_>> =
+            self.oracles.iter().map(|oracle| Asked::from(oracle.as_ref())).collect();
         let violations: Vec<&str> = self.details.violations.iter().map(String::as_str).collect();
         let shown = verdicts.iter().map(|verdicts| {
-            let faults = judge(&names, &violations, verdicts, &self.known).faults;
+            let faults = judge(&asked, &violations, verdicts, &self.known).faults;
             faults.into_iter().find(|fault| self.is_same(fault))
         });
         Ok(shown.collect())
@@ -124,8 +125,8 @@ impl Exhibit {
 
     fn is_same(&self, fault: &Fault) -> bool {
         fault.kind == *self.kind()
-            && fault.accepts == self.details.oracle_a
-            && fault.rejects == self.details.oracle_b
+            && fault.accepts.contains(&self.details.oracle_a)
+            && fault.rejects.contains(&self.details.oracle_b)
     }
 }
 

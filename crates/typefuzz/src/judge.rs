@@ -1,11 +1,12 @@
-//! Verdicts to faults: what the rules say and what the oracles say, compared.
+//! Verdicts to faults: what the rules say and what the oracles say, compared. One program shows one
+//! fault of a kind, whoever is on which side.
 
 use std::collections::BTreeMap;
 
 use strait_findings::Kind;
 
 use crate::known::Known;
-use crate::oracle::{Rejection, Verdict};
+use crate::oracle::{Oracle, Profile, Rejection, Verdict};
 
 /// The oracle that a rule file is.
 pub const RULES: &str = "rules";
@@ -19,15 +20,30 @@ pub struct Verdicts {
     pub second: Vec<Verdict>,
 }
 
+/// Who was asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What it is.
+    pub profile: &'a Profile,
+}
+
+impl<'a> From<&'a dyn Oracle> for Asked<'a> {
+    fn from(oracle: &'a dyn Oracle) -> Self {
+        Asked { name: oracle.name(), profile: oracle.profile() }
+    }
+}
+
 /// Something that should not be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// What kind.
     pub kind: Kind,
-    /// Who accepts.
-    pub accepts: String,
-    /// Who rejects, or crashes.
-    pub rejects: String,
+    /// Those who accept, [`RULES`] if nobody else does.
+    pub accepts: Vec<String>,
+    /// Those who reject or crash, [`RULES`] if nobody else does.
+    pub rejects: Vec<String>,
     /// Is it about the second program alone?
     pub second: bool,
     /// The reasons that were given.
@@ -45,16 +61,21 @@ pub struct Judgement {
 
 /// Compares what was said about a case whose programs violate these premises; if there are none, they
 /// are well typed.
-pub fn judge(names: &[&str], violations: &[&str], verdicts: &Verdicts, known: &Known) -> Judgement {
+pub fn judge(
+    asked: &[Asked<'_>],
+    violations: &[&str],
+    verdicts: &Verdicts,
+    known: &Known,
+) -> Judgement {
     let mut judgement = Judgement::default();
     let unknown = |verdict: &Verdict| *verdict == Verdict::Unknown;
     if verdicts.first.iter().chain(&verdicts.second).any(unknown) {
         return judgement;
     }
-    judgement.program(names, violations, &verdicts.first, false, known);
+    judgement.program(asked, violations, &verdicts.first, false, known);
     if !verdicts.second.is_empty() {
-        judgement.program(names, violations, &verdicts.second, true, known);
-        judgement.pair(names, verdicts);
+        judgement.program(asked, violations, &verdicts.second, true, known);
+        judgement.pair(asked, verdicts);
     }
     judgement
 }
@@ -63,7 +84,7 @@ impl Judgement {
     /// One program under all oracles.
     fn program(
         &mut self,
-        names: &[&str],
+        asked: &[Asked<'_>],
         violations: &[&str],
         verdicts: &[Verdict],
         second: bool,
@@ -71,75 +92,132 @@ impl Judgement {
     ) {
         let mut accepting = Vec::new();
         let mut rejecting = Vec::new();
-        for (name, verdict) in names.iter().zip(verdicts) {
+        for (one, verdict) in asked.iter().zip(verdicts) {
             match verdict {
-                Verdict::Accepted => accepting.push(*name),
-                Verdict::Rejected(why) => rejecting.push((*name, why)),
-                Verdict::Crashed { how, output } => {
-                    let why = Rejection {
-                        codes: Vec::new(),
-                        message: how.clone(),
-                        rendered: output.clone(),
-                    };
-                    self.push(Kind::CRASH, RULES, name, second, &why);
-                }
+                Verdict::Accepted => accepting.push(one),
+                Verdict::Rejected(why) => rejecting.push((one, why)),
+                Verdict::Crashed { how, output } => self.crash(one.name, how, output, second),
                 Verdict::Unknown => {}
             }
         }
-        if let Some((name, why)) = rejecting.iter().find(|(_, why)| is_syntax(why)) {
-            let accepts = accepting.first().copied().unwrap_or(RULES);
-            self.push(Kind::PARSER, accepts, name, second, why);
+        if let Some((one, why)) = rejecting.iter().find(|(_, why)| why.is_syntax) {
+            let accepts = accepting.first().map_or(RULES, |one| one.name);
+            self.push(Kind::PARSER, &[accepts], &[one.name], second, why);
             return;
         }
-        for (rejects, why) in &rejecting {
-            // One oracle that accepts is enough to disagree with; a known difference with one of
-            // them explains nothing about the others.
-            for accepts in &accepting {
-                match known.class(accepts, rejects, why, violations) {
-                    Some(class) => *self.known.entry(class.name.clone()).or_default() += 1,
-                    None => self.push(Kind::DISAGREEMENT, accepts, rejects, second, why),
-                }
+        self.disagreement(&accepting, &rejecting, violations, second, known);
+        let names = |all: &[&Asked<'_>]| all.iter().map(|one| one.name.to_owned()).collect();
+        match (rejecting.first(), accepting.is_empty(), violations.is_empty()) {
+            (Some((_, why)), true, true) if !second => {
+                let rejects: Vec<&Asked<'_>> = rejecting.iter().map(|(one, _)| *one).collect();
+                self.add(Kind::PRECISION, vec![RULES.to_owned()], names(&rejects), second, why);
             }
-        }
-        match (accepting.first(), rejecting.first(), !violations.is_empty()) {
-            (None, Some((rejects, why)), false) if !second => {
-                self.push(Kind::PRECISION, RULES, rejects, second, why);
-            }
-            (Some(accepts), None, true) if !second => {
-                self.push(Kind::SOUNDNESS, accepts, RULES, second, &Rejection::default());
+            (None, false, false) if !second => {
+                let why = Rejection::default();
+                self.add(Kind::SOUNDNESS, names(&accepting), vec![RULES.to_owned()], second, &why);
             }
             _ => {}
         }
     }
 
-    /// Two programs that mean the same, under each oracle.
-    fn pair(&mut self, names: &[&str], verdicts: &Verdicts) {
-        for ((name, first), second) in names.iter().zip(&verdicts.first).zip(&verdicts.second) {
-            let why = match (first, second) {
-                (Verdict::Accepted, Verdict::Rejected(why))
-                | (Verdict::Rejected(why), Verdict::Accepted) => why,
-                _ => continue,
-            };
-            // The same rejection is also a disagreement with whoever accepts; this says more.
-            self.faults.retain(|fault| fault.kind != Kind::DISAGREEMENT || fault.rejects != *name);
-            self.push(Kind::CONSISTENCY, name, name, false, why);
+    /// One oracle that accepts is enough to disagree with; a known difference with one of them explains
+    /// nothing about the others.
+    fn disagreement(
+        &mut self,
+        accepting: &[&Asked<'_>],
+        rejecting: &[(&Asked<'_>, &Rejection)],
+        violations: &[&str],
+        second: bool,
+        known: &Known,
+    ) {
+        let (mut accepts, mut rejects) = (Vec::new(), Vec::new());
+        for (rejecting, why) in rejecting {
+            for accepting in accepting {
+                let class = known.class(accepting.profile, rejecting.profile, why, violations);
+                if let Some(class) = class {
+                    *self.known.entry(class.name.clone()).or_default() += 1;
+                    continue;
+                }
+                for (side, name) in [(&mut accepts, accepting.name), (&mut rejects, rejecting.name)]
+                {
+                    if !side.contains(&name) {
+                        side.push(name);
+                    }
+                }
+            }
+        }
+        let first = rejecting.iter().find(|(one, _)| rejects.contains(&one.name));
+        if let Some((_, why)) = first {
+            self.push(Kind::DISAGREEMENT, &accepts, &rejects, second, why);
         }
     }
 
-    fn push(&mut self, kind: Kind, accepts: &str, rejects: &str, second: bool, why: &Rejection) {
+    /// Two programs that mean the same, under each oracle.
+    fn pair(&mut self, asked: &[Asked<'_>], verdicts: &Verdicts) {
+        let pairs = asked.iter().zip(verdicts.first.iter().zip(&verdicts.second));
+        let changed: Vec<(&str, &Rejection)> = pairs
+            .filter_map(|(one, verdicts)| match verdicts {
+                (Verdict::Accepted, Verdict::Rejected(why))
+                | (Verdict::Rejected(why), Verdict::Accepted) => Some((one.name, why)),
+                _ => None,
+            })
+            .collect();
+        // The same rejection is also a disagreement with those who accept; this says more.
+        let is_changed = |name: &String| changed.iter().any(|(other, _)| other == name);
+        self.faults.retain(|fault| {
+            fault.kind != Kind::DISAGREEMENT || !fault.rejects.iter().all(is_changed)
+        });
+        for (position, (_, why)) in changed.iter().enumerate() {
+            if changed[..position].iter().any(|(_, other)| other.codes == why.codes) {
+                continue;
+            }
+            let alike = changed.iter().filter(|(_, other)| other.codes == why.codes);
+            let names: Vec<&str> = alike.map(|(name, _)| *name).collect();
+            self.push(Kind::CONSISTENCY, &names, &names, false, why);
+        }
+    }
+
+    fn crash(&mut self, name: &str, how: &str, output: &str, second: bool) {
+        let alike = |fault: &&mut Fault| fault.kind == Kind::CRASH && fault.why.message == how;
+        if let Some(fault) = self.faults.iter_mut().find(alike) {
+            if !fault.rejects.iter().any(|other| other == name) {
+                fault.rejects.push(name.to_owned());
+            }
+            return;
+        }
+        let why = Rejection {
+            message: how.to_owned(),
+            rendered: output.to_owned(),
+            ..Rejection::default()
+        };
+        self.push(Kind::CRASH, &[RULES], &[name], second, &why);
+    }
+
+    fn push(
+        &mut self,
+        kind: Kind,
+        accepts: &[&str],
+        rejects: &[&str],
+        second: bool,
+        why: &Rejection,
+    ) {
+        let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        self.add(kind, owned(accepts), owned(rejects), second, why);
+    }
+
+    fn add(
+        &mut self,
+        kind: Kind,
+        accepts: Vec<String>,
+        rejects: Vec<String>,
+        second: bool,
+        why: &Rejection,
+    ) {
         let alike = |fault: &Fault| fault.kind == kind && fault.rejects == rejects;
         if !self.faults.iter().any(alike) {
-            let (accepts, rejects) = (accepts.to_owned(), rejects.to_owned());
             self.faults.push(Fault { kind, accepts, rejects, second, why: why.clone() });
         }
     }
-}
-
-/// Does the parser reject it?
-fn is_syntax(why: &Rejection) -> bool {
-    let beginnings =
-        ["expected ", "unexpected ", "unknown start of token", "this file contains an unclosed"];
-    why.codes.is_empty() && beginnings.iter().any(|beginning| why.message.starts_with(beginning))
 }
 
 #[cfg(test)]
@@ -150,7 +228,7 @@ mod tests {
         Verdict::Rejected(Rejection {
             codes: vec![code.to_owned()],
             message: "no".to_owned(),
-            rendered: String::new(),
+            ..Rejection::default()
         })
     }
 
@@ -158,26 +236,44 @@ mod tests {
         let verdicts = Verdicts { first: first.to_vec(), second: second.to_vec() };
         let known = Known::built_in().expect("known.toml is read");
         let violations: &[&str] = if ill_typed { &["bound"] } else { &[] };
-        let judgement = judge(&["rustc", "next-solver"], violations, &verdicts, &known);
-        let told = |fault: &Fault| format!("{} {}-{}", fault.kind, fault.accepts, fault.rejects);
+        let next = ["-Znext-solver=globally".to_owned()];
+        let profiles = [Profile::rustc(&[]), Profile::rustc(&next), Profile::rustc(&next)];
+        let names = ["rustc", "next", "nightly"].into_iter().zip(&profiles);
+        let asked: Vec<Asked<'_>> = names.map(|(name, profile)| Asked { name, profile }).collect();
+        let judgement = judge(&asked[..first.len()], violations, &verdicts, &known);
+        let told = |fault: &Fault| {
+            format!("{} {}-{}", fault.kind, fault.accepts.join(","), fault.rejects.join(","))
+        };
         judgement.faults.iter().map(told).collect()
     }
 
     #[test]
     fn every_combination_has_its_kind() {
-        let (yes, no) = (Verdict::Accepted, rejected("E0277"));
+        let (yes, no, other) = (Verdict::Accepted, rejected("E0277"), rejected("E0308"));
         let crash = Verdict::Crashed { how: "SIGSEGV".to_owned(), output: String::new() };
-        let both = |one: &Verdict, other: &Verdict| [one.clone(), other.clone()];
-        type Row = (bool, [Verdict; 2], Vec<Verdict>, &'static [&'static str]);
-        let table: [Row; 8] = [
-            (false, both(&yes, &yes), vec![], &[]),
-            (false, both(&no, &no), vec![], &["precision rules-rustc"]),
-            (false, both(&no, &yes), vec![], &["disagreement next-solver-rustc"]),
-            (true, both(&no, &no), vec![], &[]),
-            (true, both(&yes, &yes), vec![], &["soundness rustc-rules"]),
-            (false, both(&yes, &crash), vec![], &["crash rules-next-solver"]),
-            (false, both(&yes, &yes), both(&no, &yes).to_vec(), &["consistency rustc-rustc"]),
-            (true, both(&no, &no), both(&no, &no).to_vec(), &[]),
+        let all = |verdicts: &[&Verdict]| -> Vec<Verdict> {
+            verdicts.iter().map(|verdict| (*verdict).clone()).collect()
+        };
+        type Row = (bool, Vec<Verdict>, Vec<Verdict>, &'static [&'static str]);
+        let table: [Row; 12] = [
+            (false, all(&[&yes, &yes]), vec![], &[]),
+            (false, all(&[&no, &no]), vec![], &["precision rules-rustc,next"]),
+            (false, all(&[&no, &yes]), vec![], &["disagreement next-rustc"]),
+            // One cause is one fault, however many oracles are on a side.
+            (false, all(&[&no, &yes, &yes]), vec![], &["disagreement next,nightly-rustc"]),
+            (false, all(&[&no, &yes, &other]), vec![], &["disagreement next-rustc,nightly"]),
+            (true, all(&[&no, &no]), vec![], &[]),
+            (true, all(&[&yes, &yes]), vec![], &["soundness rustc,next-rules"]),
+            (false, all(&[&yes, &crash]), vec![], &["crash rules-next"]),
+            (false, all(&[&crash, &crash]), vec![], &["crash rules-rustc,next"]),
+            (false, all(&[&yes, &yes]), all(&[&no, &yes]), &["consistency rustc-rustc"]),
+            (
+                false,
+                all(&[&yes, &yes, &yes]),
+                all(&[&no, &no, &other]),
+                &["consistency rustc,next-rustc,next", "consistency nightly-nightly"],
+            ),
+            (true, all(&[&no, &no]), all(&[&no, &no]), &[]),
         ];
         for (ill_typed, first, second, expected) in table {
             assert_eq!(kinds(ill_typed, &first, &second), expected, "{first:?} {second:?}");

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::error::Error;
-use crate::oracle::Rejection;
+use crate::oracle::{Profile, Rejection};
 
 /// A class of difference.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
@@ -49,14 +49,14 @@ impl Known {
     /// violates.
     pub fn class(
         &self,
-        accepts: &str,
-        rejects: &str,
+        accepts: &Profile,
+        rejects: &Profile,
         why: &Rejection,
         violations: &[&str],
     ) -> Option<&Class> {
         self.classes.iter().find(|class| {
-            is_like(accepts, &class.accepts)
-                && is_like(rejects, &class.rejects)
+            accepts.is(&class.accepts)
+                && rejects.is(&class.rejects)
                 && class.explains(why)
                 && (class.violations.is_empty()
                     || violations.iter().any(|one| class.violations.iter().any(|two| one == two)))
@@ -73,13 +73,6 @@ impl Class {
     }
 }
 
-fn is_like(name: &str, pattern: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(beginning) => name.starts_with(beginning),
-        None => name == pattern,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,18 +84,22 @@ mod tests {
             codes: codes.iter().map(|code| (*code).to_owned()).collect(),
             ..Rejection::default()
         };
+        let rustc = |flag: &str| Profile::rustc(&[flag.to_owned()]);
+        let (nll, polonius) = (rustc(""), rustc("-Zpolonius=next"));
+        let legacy = rustc("-Zpolonius=legacy");
         let name = |accepts, rejects, codes: &[&str]| {
             known.class(accepts, rejects, &why(codes), &[]).map(|class| class.name.as_str())
         };
-        assert_eq!(name("polonius-next", "rustc", &["E0499"]), Some("polonius"));
-        assert_eq!(name("polonius-next", "rustc", &["E0499", "E0308"]), None);
-        assert_eq!(name("rustc", "polonius-next", &["E0499"]), None);
-        assert_eq!(name("polonius-next", "rustc", &[]), None);
+        assert_eq!(name(&polonius, &nll, &["E0499"]), Some("polonius"));
+        assert_eq!(name(&polonius, &nll, &["E0499", "E0308"]), None);
+        assert_eq!(name(&nll, &polonius, &["E0499"]), None);
+        assert_eq!(name(&polonius, &legacy, &["E0499"]), None);
+        assert_eq!(name(&polonius, &nll, &[]), None);
+        let analyzer = Profile::of("rust-analyzer");
         let lives = Rejection { message: "lifetime may not live long enough".into(), ..why(&[]) };
-        let class = known.class("rust-analyzer", "rustc", &lives, &["returned"]);
+        let class = known.class(&analyzer, &nll, &lives, &["returned"]);
         assert_eq!(class.map(|class| class.name.as_str()), Some("rust-analyzer-borrows"));
-        let at_impl =
-            |violations| known.class("rust-analyzer", "rustc", &why(&["E0277"]), violations);
+        let at_impl = |violations| known.class(&analyzer, &nll, &why(&["E0277"]), violations);
         assert!(at_impl(&["supertrait"]).is_some());
         assert_eq!(at_impl(&["bound"]), None);
     }

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use crate::error::Error;
-use crate::oracle::ORACLES;
+use crate::oracle::is_built_in;
 
 /// What the user permits.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +42,7 @@ impl Permitted {
         };
         let spare: Vec<&String> = self.named.iter().filter(|value| !is_used(value)).collect();
         let is_allowed = |name: &str| {
-            ORACLES.contains(&name) || self.named.iter().any(|value| value == name) || self.trust
+            is_built_in(name) || self.named.iter().any(|value| value == name) || self.trust
         };
         let is_open = |name: &&&str| stand_in(name).is_none() && !is_allowed(name);
         let open: Vec<&&str> = asked.iter().filter(is_open).collect();
@@ -97,6 +97,8 @@ mod tests {
             (&["./source/rustc"], &[], "refused: ./source/rustc"),
             (&["/opt/rustc:-Zx=y"], &[], "refused: /opt/rustc:-Zx=y"),
             (&["rustc", "/opt/rustc"], &[], "refused: /opt/rustc"),
+            (&["rustc:--edition=2024"], &[], "rustc:--edition=2024"),
+            (&["rustc:-Clinker=x"], &[], "refused: rustc:-Clinker=x"),
             (&["rustc", "/opt/rustc"], &["/opt/rustc"], "rustc /opt/rustc"),
             (&["rustc", "/opt/rustc"], &["rustc", "/opt/rustc"], "rustc /opt/rustc"),
             (&["rustc", "/opt/rustc"], &["/my/rustc"], "rustc /my/rustc"),

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde::{Deserialize, Serialize};
 use strait_clp::{Program, Searcher, Stream, Tree, Violation, Wish};
 
 use crate::error::Error;
@@ -12,10 +13,11 @@ use crate::rules::{self, FEATURES};
 /// Cases that share one choice of features, and one run of a compiler.
 pub const BATCH: u64 = 100;
 /// The way from an index to a case; grows when that changes, the rules included.
-pub const GENERATOR_VERSION: u32 = 3;
+pub const GENERATOR_VERSION: u32 = 4;
 
 /// What is asked of the typechecker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Well-typed programs have to be accepted.
     Precision,

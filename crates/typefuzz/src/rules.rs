@@ -14,7 +14,7 @@ macro_rules! built_in {
 }
 
 /// The rules for Rust, one file a feature set, each after those it needs.
-pub const FEATURES: [(&str, &str); 18] = built_in![
+pub const FEATURES: [(&str, &str); 19] = built_in![
     "core",
     "primitives",
     "tuples",
@@ -25,6 +25,7 @@ pub const FEATURES: [(&str, &str); 18] = built_in![
     "containers",
     "traits",
     "associated",
+    "gats",
     "higher_ranked",
     "where_clauses",
     "objects",

@@ -4,8 +4,8 @@
 use strait_clp::{Functors, Program, Tree, everywhere};
 
 /// What takes the place of a larger part.
-const SIMPLE: [&str; 7] =
-    ["t(unit,[])", "lit(t(unit,[]),0)", "[]", "no", "none", "any", "[bound(param(0),tr(0,[]))]"];
+const SIMPLE: [&str; 6] =
+    ["t(unit,[])", "lit(t(unit,[]),0)", "[]", "none", "any", "[bound(param(0),tr(0,[]))]"];
 
 /// Terms that may be smaller: a list without one of its elements, a part in the place of the whole,
 /// something simple in the place of a part, an item reduced to its skeleton. Whether the rules accept
@@ -97,7 +97,7 @@ impl Names<'_> {
         });
         for (old, name) in traits {
             let number = program.term_text(&name);
-            for assoc in ["no", "yes([])"] {
+            for assoc in ["[]", "[at(0,none,[])]"] {
                 let text = format!("trait({number},0,any,[],{assoc},[])");
                 let Ok(new) = Tree::parse(program, &text) else { continue };
                 if new == old {
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_trait_becomes_plain_with_all_that_mentions_it() {
-        let trait_item = "trait(1,1,sized,[tr(clone,[])],no,[])";
+        let trait_item = "trait(1,1,sized,[tr(clone,[])],[],[])";
         let user = "fn(3,[],[param(0)],[],t(unit,[]),[bound(param(0),tr(1,[t(i32,[])]))],lit(t(unit,[]),0))";
         let steps = steps(&format!("program([{trait_item},{user}])"));
         let plain = "pub trait T1 {  }\npub fn f3<P0>() where P0: T1 {}";

@@ -1,15 +1,17 @@
 //! Compilers that hang, eat memory, fill the disk or do not stop talking: each is stopped, the program
 //! at fault is found among those that are compiled with it, and the others get their verdicts.
 
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use strait_campaign::{Campaign, Counters, Stop};
 use strait_findings::{Discovery, Kind, Recorded, Store};
 use strait_queue::Shard;
 use strait_toolchain::Launcher;
 use strait_typefuzz::{
-    Campaign, Counters, Error, Exhibit, Fuzzer, Mode, Oracle, Permitted, Recipe, Reducer, Verdict,
+    Error, Exhibit, Fuzzer, Mode, Oracle, Permitted, Programs, Recipe, Reducer, Verdict,
     find_within, judge_all,
 };
 
@@ -75,9 +77,28 @@ fn one_that_writes_too_much_is_stopped() {
 #[test]
 fn one_that_fails_at_nothing_is_not_used() {
     let stop = Arc::new(AtomicBool::new(false));
-    let found = find_within("/bin/false", &Launcher::of(SUBJECT), &stop, Duration::from_secs(9));
-    let why = found.err().map(|error| error.to_string()).unwrap_or_default();
-    assert!(why.contains("does not run here"), "{why}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = |name: &str, tool: &str, does: &str| {
+        let path = folder.path().join(name);
+        let version = format!("case \"$1\" in --version) echo '{tool} 1.98.1'; exit 0;; esac");
+        std::fs::write(&path, format!("#!/bin/sh\n{version}\n{does}\n")).expect("written");
+        let permissions = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(&path, permissions).expect("executable");
+        path.display().to_string()
+    };
+    let unknown_flag = r#"echo '{"level":"error","message":"unknown option","code":null,"spans":[],"children":[]}' >&2; exit 1"#;
+    let table = [
+        ("/bin/false".to_owned(), "`/bin/false --version` says no version"),
+        (script("a", "rustc", unknown_flag), "it fails at an empty program: unknown option"),
+        (script("b", "rust-analyzer", "kill -PIPE $$"), "it fails at an empty program: SIGPIPE"),
+        (script("c", "rust-analyzer", "exit 101"), "it fails at an empty program: exit code 101"),
+    ];
+    for (name, expected) in table {
+        let found = find_within(&name, &Launcher::of(SUBJECT), &stop, Duration::from_secs(9));
+        let why = found.err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(why.contains("does not run here"), "{why}");
+        assert!(why.contains(expected), "{why}");
+    }
 }
 
 #[test]
@@ -90,16 +111,13 @@ fn a_campaign_goes_on_and_what_it_saw_is_replayed_and_reduced() {
     let name = format!("{SUBJECT}:--hungry-at=7i32");
     let oracle = find_within(&name, &launcher, &stop, Duration::from_secs(60));
     let oracles = vec![oracle.expect("the stand-in runs")];
-    let counters = Counters::default();
     let campaign = Campaign {
-        recipe: &recipe,
-        oracles: &oracles,
+        workload: &Programs::new(recipe, oracles).expect("programs"),
         count: Some(40),
-        deadline: None,
-        jobs: 1,
         shard: Shard::default(),
-        stop: &stop,
-        counters: &counters,
+        jobs: 1,
+        stop: &Stop::default(),
+        counters: &Counters::default(),
     };
     let mut told = Vec::new();
     let mut found = |_: &Recorded, discovery: &Discovery| told.push(discovery.kind.clone());

@@ -47,7 +47,7 @@ fn what_becomes_an_object_is_a_whole_type() {
         &features,
         "start boxed(E) shows E.
          boxed(E) :-
-             W = [impl(1, [], tr(0, []), t(vec, [param(0)]), [], no, []), trait(0, 0, any, [], no, [])],
+             W = [impl(1, [], tr(0, []), t(vec, [param(0)]), [], [], []), trait(0, 0, any, [], [], [])],
              expr(ctx(W, [], []), [], t(dyn_box(tr(0, [])), []), E, _).",
     );
     nothing_is_open(&program, "unsize(t(vec,");
@@ -62,7 +62,7 @@ fn a_reference_as_a_type_argument_has_a_lifetime() {
         "start called(E) shows E.
          called(E) :-
              F = fn(1, [], [param(0)], [], t(unit, []), [bound(param(0), tr(0, []))], lit(t(unit, []), 0)),
-             W = [F, trait(0, 0, any, [], no, [])],
+             W = [F, trait(0, 0, any, [], [], [])],
              E = call(1, [], _, _),
              expr(ctx(W, [param(0)], [hr(param(0), tr(0, []))]), [], t(unit, []), E, _).",
     );

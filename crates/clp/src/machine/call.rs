@@ -127,6 +127,10 @@ impl Machine<'_> {
         } else {
             let nesting = if guard == UNGUARDED { self.nesting + 1 } else { 0 };
             if nesting > self.mode.nesting {
+                // Within a search, that nothing was found would be taken for an answer.
+                if self.nested > 0 {
+                    self.steps = self.mode.steps;
+                }
                 return false;
             }
             let frame = Frame {

@@ -83,6 +83,7 @@ pub(crate) fn add(rejection: &mut Rejection, message: &Value, text: &str) {
     if rejection.message.is_empty() {
         text.clone_into(&mut rejection.message);
     }
+    rejection.is_syntax |= message["code"].is_null() && is_syntax(text);
     if let Some(code) = message["code"]["code"].as_str()
         && !rejection.codes.iter().any(|known| known == code)
     {
@@ -92,6 +93,13 @@ pub(crate) fn add(rejection: &mut Rejection, message: &Value, text: &str) {
     if rejection.rendered.len() < LONGEST {
         rejection.rendered.extend(rendered.chars().take(LONGEST));
     }
+}
+
+/// Is it the parser that says this? Its messages have no codes.
+fn is_syntax(text: &str) -> bool {
+    let beginnings =
+        ["expected ", "unexpected ", "unknown start of token", "this file contains an unclosed"];
+    beginnings.iter().any(|beginning| text.starts_with(beginning))
 }
 
 /// The lines of our file that a message points at, the primary ones first, macros followed to where

@@ -5,18 +5,21 @@
 
 mod batch;
 mod diagnostics;
+mod profile;
 mod rust_analyzer;
 mod rustc;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use strait_toolchain::Launcher;
+use strait_toolchain::{Launcher, Spec, run};
 
 use crate::error::Error;
 
 pub use batch::judge_all;
+pub use profile::{Profile, Stage};
 
 /// What an oracle says about a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +48,8 @@ pub struct Rejection {
     pub message: String,
     /// What was written about it.
     pub rendered: String,
+    /// Does the parser reject it?
+    pub is_syntax: bool,
 }
 
 impl Verdict {
@@ -83,6 +88,8 @@ pub trait Oracle: Send + Sync {
     fn name(&self) -> &str;
     /// Its version.
     fn version(&self) -> &str;
+    /// What it is.
+    fn profile(&self) -> &Profile;
     /// Runs it once over all programs.
     #[doc(hidden)]
     fn run(&self, programs: &[&str]) -> Result<RunResult, Error>;
@@ -99,7 +106,7 @@ pub const ORACLES: [&str; 5] =
 /// How long an oracle may take for a hundred programs unless something else is said.
 pub const WALL: Duration = Duration::from_secs(60);
 
-/// Finds an oracle by name or by a path to a rustc.
+/// Finds an oracle by name or by a path to a rustc or a rust-analyzer, with flags after a colon.
 pub fn find(
     name: &str,
     launcher: &Launcher,
@@ -126,20 +133,98 @@ pub(crate) fn find_called(
     stop: &Arc<AtomicBool>,
     wall: Duration,
 ) -> Result<Box<dyn Oracle>, Error> {
-    let flags: &[&str] = match oracle {
-        "rustc" => &[],
-        "next-solver" => &["-Znext-solver=globally"],
-        "polonius-next" => &["-Zpolonius=next"],
-        "polonius-legacy" => &["-Zpolonius=legacy"],
-        "rust-analyzer" => return rust_analyzer::find(name, launcher, stop, wall),
+    let (base, flags) = oracle.split_once(':').unwrap_or((oracle, ""));
+    let mut flags: Vec<&str> = flags.split(',').filter(|flag| !flag.is_empty()).collect();
+    flags.extend(match base {
+        "rustc" | "rust-analyzer" => None,
+        "next-solver" => Some("-Znext-solver=globally"),
+        "polonius-next" => Some("-Zpolonius=next"),
+        "polonius-legacy" => Some("-Zpolonius=legacy"),
+        path if path.contains('/') => None,
         _ => {
-            let (path, flags) = oracle.split_once(':').unwrap_or((oracle, ""));
-            if !path.contains('/') {
-                return Err(Error::NoOracle { name: oracle.to_owned(), known: ORACLES.join(", ") });
-            }
-            let flags: Vec<&str> = flags.split(',').filter(|flag| !flag.is_empty()).collect();
-            return rustc::at(name, path.as_ref(), &flags, launcher, stop, wall);
+            return Err(Error::NoOracle { name: oracle.to_owned(), known: ORACLES.join(", ") });
         }
+    });
+    let question = Question { name, flags: &flags, launcher, stop, wall };
+    match base {
+        "rust-analyzer" => rust_analyzer::at(&question, base.as_ref()),
+        path if path.contains('/') => {
+            let told = told_version(&question, path.as_ref())?;
+            match told.tool.as_str() {
+                "rust-analyzer" => rust_analyzer::at(&question, path.as_ref()),
+                _ => rustc::at(&question, path.as_ref(), told.version),
+            }
+        }
+        _ => rustc::installed(&question),
+    }
+}
+
+/// Is an oracle found in PATH by its name, with no flags but the edition?
+pub fn is_built_in(name: &str) -> bool {
+    let (base, flags) = name.split_once(':').unwrap_or((name, ""));
+    let is_edition = |flag: &str| {
+        flag.strip_prefix("--edition=").is_some_and(|year| year.parse::<u16>().is_ok())
     };
-    rustc::installed(name, flags, launcher, stop, wall)
+    ORACLES.contains(&base) && flags.split(',').all(|flag| flag.is_empty() || is_edition(flag))
+}
+
+/// How an oracle is to be found and run.
+struct Question<'a> {
+    /// What it is called.
+    name: &'a str,
+    flags: &'a [&'a str],
+    launcher: &'a Launcher,
+    stop: &'a Arc<AtomicBool>,
+    wall: Duration,
+}
+
+impl Question<'_> {
+    fn unusable(&self, why: impl Into<String>) -> Error {
+        Error::Unusable { name: self.name.to_owned(), why: why.into() }
+    }
+
+    /// Refuses an oracle that fails at a program with nothing in it: it would fail at everything, and
+    /// flags that it does not know would look like rejected programs.
+    fn checked(&self, oracle: Box<dyn Oracle>) -> Result<Box<dyn Oracle>, Error> {
+        let Run { mut told, astray, crashed, .. } = oracle.run(&["pub fn f() {}"])?.0;
+        let said = astray.or_else(|| told.pop().flatten()).map(|rejection| rejection.message);
+        match said.or(crashed.map(|(how, output)| format!("{how} {}", last_line(&output)))) {
+            Some(why) => {
+                Err(self.unusable(format!("it fails at an empty program: {}", why.trim())))
+            }
+            None => Ok(oracle),
+        }
+    }
+}
+
+fn last_line(output: &str) -> &str {
+    output.trim_end().lines().last().unwrap_or_default()
+}
+
+/// The time for questions that are no programs.
+const QUICK: Duration = Duration::from_secs(60);
+
+/// What a program says about itself.
+struct Told {
+    tool: String,
+    version: String,
+}
+
+fn told_version(question: &Question<'_>, program: &Path) -> Result<Told, Error> {
+    let spec = Spec::new(program).arguments(["--version"]).wall(QUICK);
+    let shown =
+        run(question.launcher, &spec).map_err(|error| question.unusable(error.to_string()))?;
+    let text = shown.stdout.text();
+    let mut words = text.split_whitespace().map(str::to_owned);
+    match (shown.end.is_success(), words.next(), words.next()) {
+        (true, Some(tool), Some(version)) => Ok(Told { tool, version }),
+        _ => {
+            let program_shown = program.display();
+            let hint = match program.ends_with("rust-analyzer") {
+                true => "; add it with `rustup component add rust-analyzer rust-src`",
+                false => "",
+            };
+            Err(question.unusable(format!("`{program_shown} --version` says no version{hint}")))
+        }
+    }
 }

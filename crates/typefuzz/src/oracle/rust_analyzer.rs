@@ -1,6 +1,7 @@
 //! rust-analyzer, by its `diagnostics` command on a project made for the purpose. It has no borrow
 //! checker and leaves much unsaid, so that its silence means little; what it rejects means more.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -9,17 +10,18 @@ use strait_toolchain::{End, Launcher, Scratch, Spec, run};
 
 use crate::error::Error;
 use crate::oracle::diagnostics::Unit;
-use crate::oracle::{Oracle, Rejection, Run, RunResult};
+use crate::oracle::{Oracle, Profile, Question, Rejection, Run, RunResult, told_version};
 
 /// It reads the standard library before anything else, which takes it longer than rustc takes for all
 /// programs.
 const SLOWER: u32 = 4;
-/// The time for questions that are no programs.
-const QUICK: Duration = Duration::from_secs(60);
 const KEEP: usize = 16 << 20;
 
 struct RustAnalyzer {
     name: String,
+    program: PathBuf,
+    profile: Profile,
+    edition: String,
     scratch: Scratch,
     version: String,
     launcher: Launcher,
@@ -27,27 +29,23 @@ struct RustAnalyzer {
     wall: Duration,
 }
 
-/// rust-analyzer in PATH.
-pub(super) fn find(
-    name: &str,
-    launcher: &Launcher,
-    stop: &Arc<AtomicBool>,
-    wall: Duration,
-) -> Result<Box<dyn Oracle>, Error> {
-    let unusable = |why: String| Error::Unusable { name: name.to_owned(), why };
-    let spec = Spec::new("rust-analyzer").arguments(["--version"]).wall(QUICK);
-    let shown = run(launcher, &spec).map_err(|error| unusable(error.to_string()))?;
-    if !shown.end.is_success() {
-        let hint = "add it with `rustup component add rust-analyzer rust-src`";
-        return Err(unusable(format!(
-            "{}; {hint}",
-            shown.stderr.text().lines().next().unwrap_or_default()
-        )));
-    }
-    let version = shown.stdout.text().split_whitespace().nth(1).unwrap_or("unknown").to_owned();
-    let scratch = Scratch::new("types").map_err(Error::TemporaryFolder)?;
-    let (name, launcher, stop) = (name.to_owned(), launcher.clone(), Arc::clone(stop));
-    Ok(Box::new(RustAnalyzer { name, scratch, version, launcher, stop, wall }))
+/// rust-analyzer in PATH or by its path.
+pub(super) fn at(question: &Question<'_>, program: &Path) -> Result<Box<dyn Oracle>, Error> {
+    let version = told_version(question, program)?.version;
+    let mut editions = question.flags.iter().filter_map(|flag| flag.strip_prefix("--edition="));
+    let edition = editions.next().unwrap_or("2021").to_owned();
+    let oracle = RustAnalyzer {
+        name: question.name.to_owned(),
+        program: program.to_owned(),
+        profile: Profile::of("rust-analyzer"),
+        edition,
+        scratch: Scratch::new("types").map_err(Error::TemporaryFolder)?,
+        version,
+        launcher: question.launcher.clone(),
+        stop: Arc::clone(question.stop),
+        wall: question.wall,
+    };
+    question.checked(Box::new(oracle))
 }
 
 impl Oracle for RustAnalyzer {
@@ -59,20 +57,28 @@ impl Oracle for RustAnalyzer {
         &self.version
     }
 
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
     fn run(&self, programs: &[&str]) -> Result<RunResult, Error> {
         let unit = Unit::new(programs);
         let folder = tempfile::tempdir_in(self.scratch.path()).map_err(Error::TemporaryFolder)?;
         let source = folder.path().join("src");
         std::fs::create_dir(&source).map_err(Error::file(&source))?;
-        let manifest = "[package]\nname = \"programs\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n";
+        let edition = &self.edition;
+        let manifest = format!(
+            "[package]\nname = \"programs\"\nversion = \"0.0.0\"\nedition = \"{edition}\"\n[workspace]\n"
+        );
         for (path, text) in [
-            (folder.path().join("Cargo.toml"), manifest),
+            (folder.path().join("Cargo.toml"), manifest.as_str()),
             (source.join("lib.rs"), unit.text.as_str()),
         ] {
             std::fs::write(&path, text).map_err(Error::file(&path))?;
         }
-        let spec = Spec::new("rust-analyzer")
-            .arguments(["diagnostics", "."])
+        // Neither build scripts nor procedural macros are part of any program.
+        let spec = Spec::new(&self.program)
+            .arguments(["diagnostics", "--disable-build-scripts", "--disable-proc-macros", "."])
             .directory(folder.path())
             .temporary(self.scratch.path())
             .wall(self.wall * SLOWER)
@@ -100,6 +106,7 @@ impl Oracle for RustAnalyzer {
             }
             End::Signalled(signal) => Some((signal.clone(), finished.stderr.last_lines(40))),
             End::TimedOut => Some(("hangs".to_owned(), String::new())),
+            End::OverLimit(resource) => Some((format!("uses too {resource}"), String::new())),
         };
         let stopped = finished.end == End::Stopped;
         Ok(RunResult(Run { told, astray: None, crashed, stopped }))
@@ -107,9 +114,9 @@ impl Oracle for RustAnalyzer {
 }
 
 /// `at crate programs, file /…/lib.rs: Error RustcHardError("E0308") from LineCol { line: 3, col: 10
-/// } to …: message`, the line counted from 0.
+/// } to …: message`, the line counted from 0; older versions begin with `Error`.
 fn complaint(line: &str) -> Option<(usize, String, String)> {
-    let (_, rest) = line.split_once(": Error ")?;
+    let (_, rest) = line.split_once(": Error ").or_else(|| line.split_once("Error "))?;
     let (kind, rest) = rest.split_once(" from LineCol { line: ")?;
     let (number, rest) = rest.split_once(',')?;
     let message = rest.rsplit_once(": ").map_or(rest, |(_, message)| message);
@@ -125,7 +132,9 @@ mod tests {
     fn a_line_of_its_output_is_understood() {
         let line = "at crate programs, file src/lib.rs: Error RustcHardError(\"E0308\") from LineCol { line: 3, col: 10 } to LineCol { line: 3, col: 11 }: expected i32, found bool";
         let expected = (4, "E0308".to_owned(), "expected i32, found bool".to_owned());
-        assert_eq!(complaint(line), Some(expected));
+        assert_eq!(complaint(line), Some(expected.clone()));
+        let old = line.split_once(": ").expect("a place").1;
+        assert_eq!(complaint(old), Some(expected));
         assert_eq!(complaint("processing crate: programs"), None);
     }
 }

@@ -9,11 +9,9 @@ use strait_toolchain::{Captured, End, Finished, Launcher, Limits, Scratch, Spec,
 
 use crate::error::Error;
 use crate::oracle::diagnostics::{LONGEST, Told, Unit};
-use crate::oracle::{Oracle, Run, RunResult};
+use crate::oracle::{Oracle, Profile, QUICK, Question, Run, RunResult, told_version};
 use crate::recipe::BATCH;
 
-/// The time for questions that are no programs.
-const QUICK: Duration = Duration::from_secs(60);
 const MEMORY: u64 = 6 << 30;
 const LARGEST_FILE: u64 = 64 << 20;
 /// The most that is kept of the beginning and of the end of the messages. Who writes more than both
@@ -32,65 +30,52 @@ struct Rustc {
     stop: Arc<AtomicBool>,
     /// Unstable flags are for tests of the compiler, which this is.
     unstable: bool,
-    is_old: bool,
+    profile: Profile,
+    /// The edition, unless the flags name one.
+    edition: Option<&'static str>,
     /// A compiler that takes longer for [`BATCH`] programs hangs.
     wall: Duration,
 }
 
 /// The rustc in PATH, or the one behind it if that is rustup's.
-pub(super) fn installed(
-    name: &str,
-    flags: &[&str],
-    launcher: &Launcher,
-    stop: &Arc<AtomicBool>,
-    wall: Duration,
-) -> Result<Box<dyn Oracle>, Error> {
-    let shown = run(launcher, &Spec::new("rustc").arguments(["--print", "sysroot"]).wall(QUICK));
-    let unusable = |why: String| Error::Unusable { name: name.to_owned(), why };
-    let shown = shown.map_err(|error| unusable(error.to_string()))?;
+pub(super) fn installed(question: &Question<'_>) -> Result<Box<dyn Oracle>, Error> {
+    let spec = Spec::new("rustc").arguments(["--print", "sysroot"]).wall(QUICK);
+    let shown = run(question.launcher, &spec);
+    let shown = shown.map_err(|error| question.unusable(error.to_string()))?;
     let sysroot = PathBuf::from(shown.stdout.text().trim());
     let direct = sysroot.join("bin").join("rustc");
     let program = if direct.is_file() { direct } else { PathBuf::from("rustc") };
-    at(name, &program, flags, launcher, stop, wall)
+    let version = told_version(question, &program)?.version;
+    at(question, &program, version)
 }
 
 /// A rustc by its path.
 pub(super) fn at(
-    name: &str,
+    question: &Question<'_>,
     program: &Path,
-    flags: &[&str],
-    launcher: &Launcher,
-    stop: &Arc<AtomicBool>,
-    wall: Duration,
+    version: String,
 ) -> Result<Box<dyn Oracle>, Error> {
-    let unusable = |why: String| Error::Unusable { name: name.to_owned(), why };
-    let spec = Spec::new(program).arguments(["--version"]).wall(QUICK);
-    let shown = run(launcher, &spec).map_err(|error| unusable(error.to_string()))?;
-    let text = shown.stdout.text();
-    let version = text.split_whitespace().nth(1).unwrap_or_default().to_owned();
-    if !shown.end.is_success() || version.is_empty() {
-        return Err(unusable(format!("`{} --version` says nothing", program.display())));
-    }
+    let flags: Vec<String> = question.flags.iter().map(|flag| (*flag).to_owned()).collect();
     let minor = version.split('.').nth(1).and_then(|minor| minor.parse::<u32>().ok());
+    let has_edition = flags.iter().any(|flag| flag.starts_with("--edition"));
     let oracle = Rustc {
-        name: name.to_owned(),
+        name: question.name.to_owned(),
         program: program.to_owned(),
         unstable: flags.iter().any(|flag| flag.starts_with("-Z")),
-        flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
-        launcher: launcher.clone(),
+        profile: Profile::rustc(&flags),
+        edition: match minor {
+            _ if has_edition => None,
+            Some(minor) if minor < 56 => Some("2018"),
+            _ => Some("2021"),
+        },
+        flags,
+        launcher: question.launcher.clone(),
         scratch: Scratch::new("types").map_err(Error::TemporaryFolder)?,
-        stop: Arc::clone(stop),
-        is_old: minor.is_some_and(|minor| minor < 56),
+        stop: Arc::clone(question.stop),
         version,
-        wall,
+        wall: question.wall,
     };
-    // Flags that this compiler does not know would look like rejected programs, and one that fails at
-    // nothing would fail at everything.
-    let checked = oracle.run(&["pub fn f() {}"])?.0;
-    match checked.astray.map(|rejection| rejection.message).or(checked.crashed.map(|end| end.0)) {
-        Some(why) => Err(unusable(why)),
-        None => Ok(Box::new(oracle)),
-    }
+    question.checked(Box::new(oracle))
 }
 
 impl Rustc {
@@ -111,15 +96,20 @@ impl Oracle for Rustc {
         &self.version
     }
 
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
     fn run(&self, programs: &[&str]) -> Result<RunResult, Error> {
         let unit = Unit::new(programs);
         let folder = tempfile::tempdir_in(self.scratch.path()).map_err(Error::TemporaryFolder)?;
         let path = folder.path().join(FILE);
         std::fs::write(&path, &unit.text).map_err(Error::file(&path))?;
         let wall = self.wall_for(programs.len());
-        let edition = if self.is_old { "2018" } else { "2021" };
+        let edition = self.edition.map(|edition| format!("--edition={edition}"));
         let mut spec = Spec::new(&self.program)
-            .arguments([FILE, "--emit=metadata", "--crate-type=lib", "--edition", edition])
+            .arguments([FILE, "--emit=metadata", "--crate-type=lib"])
+            .arguments(edition)
             .arguments(["--error-format=json", "--cap-lints=allow", "-o", "programs.rmeta"])
             .arguments(&self.flags)
             .directory(folder.path())
@@ -182,6 +172,7 @@ fn misdeed(end: &End, messages: &Captured, output: &str) -> Option<String> {
         }
         End::Exited(0 | 1) | End::Stopped => return None,
         End::TimedOut => "hangs".to_owned(),
+        End::OverLimit(resource) => format!("uses too {resource}"),
         End::Signalled(signal) => match signal.as_str() {
             "SIGXCPU" => "hangs".to_owned(),
             "SIGXFSZ" => format!("writes a file of more than {} MiB", megabytes(LARGEST_FILE)),

@@ -1,0 +1,145 @@
+//! What a campaign against typecheckers is about: what a user asks for, as a folder keeps it, and what
+//! workers of a queue need to know. Workers ask the same oracles at the same versions about programs of
+//! the same rules, or they do not take part.
+
+use serde::{Deserialize, Serialize};
+use strait_campaign::{Mismatch, Servable, Turn};
+use strait_toolchain::Launcher;
+
+use crate::error::Error;
+use crate::oracle::{Oracle, find};
+use crate::recipe::{Fuzzer, GENERATOR_VERSION, Mode, Recipe};
+use crate::workload::Programs;
+
+/// What a campaign was begun with. What the user leaves out is as it was when the campaign is resumed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// What is asked of the typecheckers; precision if nothing is said.
+    mode: Option<Mode>,
+    /// Features; swarm if there are none.
+    pub fuzzer: Vec<String>,
+    /// Names of oracles; the installed rustc if there are none.
+    oracles: Vec<String>,
+}
+
+impl Settings {
+    /// As the user asks; every oracle once.
+    pub fn new(mode: Option<Mode>, fuzzer: Vec<String>, asked: Vec<String>) -> Self {
+        let mut oracles: Vec<String> = Vec::new();
+        for name in asked {
+            if !oracles.contains(&name) {
+                oracles.push(name);
+            }
+        }
+        Settings { mode, fuzzer, oracles }
+    }
+
+    /// What is asked.
+    pub fn mode(&self) -> Mode {
+        self.mode.unwrap_or(Mode::Precision)
+    }
+
+    /// The oracles that are asked.
+    pub fn oracles(&self) -> Vec<String> {
+        match self.oracles.as_slice() {
+            [] => vec!["rustc".to_owned()],
+            oracles => oracles.to_vec(),
+        }
+    }
+}
+
+impl strait_campaign::Settings for Settings {
+    const KIND: &'static str = "types";
+    const COMMAND: &'static str = "strait types";
+    const GENERATOR: u32 = GENERATOR_VERSION;
+
+    fn resumed(self, given: &Self) -> Result<Self, Mismatch> {
+        Mismatch::check(self.mode(), given.mode, |mode| format!("mode {}", mode.name()))?;
+        let fuzzer = (!given.fuzzer.is_empty()).then_some(&given.fuzzer);
+        Mismatch::check(&self.fuzzer, fuzzer, |names| match names.as_slice() {
+            [] => "fuzzer swarm".to_owned(),
+            names => format!("fuzzer {}", names.join(" ")),
+        })?;
+        let oracles = (!given.oracles.is_empty()).then(|| given.oracles());
+        Mismatch::check(self.oracles(), oracles, |names| format!("oracle {}", names.join(" ")))?;
+        Ok(self)
+    }
+}
+
+/// What decides what an index means to workers of a queue, and who judges it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct JobSettings {
+    pub(crate) seed: u64,
+    pub(crate) generator: u32,
+    pub(crate) mode: String,
+    /// Names of features; none for swarm.
+    pub(crate) fuzzer: Vec<String>,
+    /// Names and versions.
+    pub(crate) oracles: Vec<(String, String)>,
+}
+
+pub(crate) fn versions(oracles: &[Box<dyn Oracle>]) -> Vec<(String, String)> {
+    oracles.iter().map(|oracle| (oracle.name().to_owned(), oracle.version().to_owned())).collect()
+}
+
+/// Takes part in campaigns of a queue.
+pub struct Typechecking<'a>(pub &'a Launcher);
+
+impl Servable for Typechecking<'_> {
+    type Workload = Programs;
+    const RUNS_FOREIGN_CODE: bool = true;
+
+    fn prepare(&mut self, turn: &Turn<'_>) -> Result<Programs, Error> {
+        let job = turn.job;
+        let settings: JobSettings = job.settings()?;
+        let cannot = |why: String| -> Error { job.not_here(why).into() };
+        let mode = Mode::named(&settings.mode);
+        let mode = mode.ok_or_else(|| cannot(format!("there is no mode {}", settings.mode)))?;
+        if settings.generator != GENERATOR_VERSION {
+            return Err(cannot(format!(
+                "it was begun with another version of Strait (rules {}, here {GENERATOR_VERSION})",
+                settings.generator
+            )));
+        }
+        let names = settings.oracles.iter().map(|(name, _)| name);
+        let oracles: Vec<Box<dyn Oracle>> =
+            names.map(|name| find(name, self.0, turn.stop.flag())).collect::<Result<_, _>>()?;
+        let here = versions(&oracles);
+        if let Some((there, here)) =
+            settings.oracles.iter().zip(&here).find(|(there, here)| there != here)
+        {
+            return Err(cannot(format!("it asks {} {}; here is {}", there.0, there.1, here.1)));
+        }
+        let recipe = Recipe::new(settings.seed, mode, Fuzzer::named(&settings.fuzzer)?);
+        Programs::new(recipe, oracles)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strait_campaign::Settings as _;
+
+    use super::*;
+
+    #[test]
+    fn what_is_given_again_is_what_the_campaign_was_begun_with() {
+        let of = |mode, fuzzer: &[&str], oracles: &[&str]| {
+            let words = |words: &[&str]| words.iter().map(ToString::to_string).collect();
+            Settings::new(mode, words(fuzzer), words(oracles))
+        };
+        let begun = of(Some(Mode::Soundness), &[], &["rustc", "next-solver", "rustc"]);
+        assert_eq!(begun.oracles().len(), 2);
+        let other = |there: &str, here: &str| {
+            Err(Mismatch::Setting { there: there.to_owned(), here: here.to_owned() })
+        };
+        for (given, expected) in [
+            (of(None, &[], &[]), Ok(begun.clone())),
+            (of(Some(Mode::Soundness), &[], &["rustc", "next-solver"]), Ok(begun.clone())),
+            (of(Some(Mode::Precision), &[], &[]), other("mode soundness", "mode precision")),
+            (of(None, &["traits"], &[]), other("fuzzer swarm", "fuzzer traits")),
+            (of(None, &[], &["rustc"]), other("oracle rustc next-solver", "oracle rustc")),
+        ] {
+            assert_eq!(begun.clone().resumed(&given), expected);
+        }
+    }
+}
