@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::launch::Launcher;
 use crate::limits::Limits;
 use crate::process::{End, Outcome, Process, Start};
+use crate::sandbox::Folders;
 use crate::supervisor::NOT_EXECUTED;
 
 /// What is kept of each end of an output when nothing is said.
@@ -25,6 +26,8 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// How long an output may stay open after everything below the supervisor has ended.
 const DRAIN: Duration = Duration::from_secs(5);
+/// How long a program may take to end that is cancelled, before it is killed.
+const HURRY: Duration = Duration::from_millis(300);
 
 /// A program, what it is given and what it may use.
 #[derive(Clone, Debug)]
@@ -39,6 +42,8 @@ pub struct Spec {
     grace: Duration,
     keep: usize,
     cancel: Option<Arc<AtomicBool>>,
+    /// `None` if it runs outside of the launcher's sandbox.
+    folders: Option<Folders>,
 }
 
 impl Spec {
@@ -56,6 +61,7 @@ impl Spec {
             grace: Duration::from_secs(2),
             keep: KEEP,
             cancel: None,
+            folders: Some(Folders::default()),
         }
     }
 
@@ -93,7 +99,39 @@ impl Spec {
     /// for `go`. What it leaves there when it is killed goes with the folder.
     pub fn temporary(self, folder: impl Into<OsString>) -> Self {
         let folder = folder.into();
-        self.variable("TMPDIR", folder.clone()).variable("GOTMPDIR", folder)
+        self.writable(&folder).variable("TMPDIR", folder.clone()).variable("GOTMPDIR", folder)
+    }
+
+    /// In a sandbox: a file or folder of the user's that it may read. What is not there is left out.
+    pub fn readable(mut self, path: impl Into<PathBuf>) -> Self {
+        if let Some(folders) = &mut self.folders {
+            folders.readable.push(path.into());
+        }
+        self
+    }
+
+    /// In a sandbox: a file or folder that it may change. It has to exist.
+    pub fn writable(mut self, path: impl Into<PathBuf>) -> Self {
+        if let Some(folders) = &mut self.folders {
+            folders.writable.push(path.into());
+        }
+        self
+    }
+
+    /// In a sandbox: a folder that it may read and change, but the changes end with it. The folder has
+    /// to exist.
+    pub fn copied(mut self, path: impl Into<PathBuf>) -> Self {
+        if let Some(folders) = &mut self.folders {
+            folders.copied.push(path.into());
+        }
+        self
+    }
+
+    /// It runs outside of the launcher's sandbox: it needs the network, or is a part of Strait, and
+    /// runs no code from elsewhere.
+    pub fn outside_sandbox(mut self) -> Self {
+        self.folders = None;
+        self
     }
 
     /// What it reads from stdin.
@@ -159,6 +197,7 @@ pub fn run(launcher: &Launcher, spec: &Spec) -> Result<Finished, Error> {
         arguments: &spec.arguments,
         directory: spec.directory.as_deref(),
         environment: &spec.environment,
+        folders: spec.folders.as_ref(),
     };
     let mut process =
         Process::foreign(launcher, &start, &spec.limits, !spec.input.is_empty(), &token)?;
@@ -167,7 +206,8 @@ pub fn run(launcher: &Launcher, spec: &Spec) -> Result<Finished, Error> {
     let stderr =
         process.take_stderr().map(|output| Capture::start(output, spec.keep)).transpose()?;
     feed(&process, &spec.input)?;
-    let (outcome, ours) = wait(&mut process, spec, started)?;
+    let cancel = spec.cancel.as_ref().or(launcher.cancel());
+    let (outcome, ours) = wait(&mut process, spec, cancel.map(Arc::as_ref), started)?;
     let wall = started.elapsed();
     let captured =
         |capture: Option<Capture>| capture.map(|capture| capture.finish(DRAIN)).unwrap_or_default();
@@ -181,27 +221,30 @@ pub fn run(launcher: &Launcher, spec: &Spec) -> Result<Finished, Error> {
 fn wait(
     process: &mut Process,
     spec: &Spec,
+    cancel: Option<&AtomicBool>,
     started: Instant,
 ) -> Result<(Outcome, Option<End>), Error> {
     let deadline = spec.wall.map(|wall| started + wall);
     let mut ours = None;
     let reason = loop {
         // Without a flag there is nothing to look at in between.
-        let look = spec.cancel.as_ref().map(|_| Instant::now() + LOOK);
+        let look = cancel.map(|_| Instant::now() + LOOK);
         let until = [look, deadline].into_iter().flatten().min();
         if let Some(outcome) = process.wait(until)? {
             return Ok((outcome, ours));
         }
-        if spec.cancel.as_ref().is_some_and(|flag| flag.load(Ordering::SeqCst)) {
+        if cancel.is_some_and(|flag| flag.load(Ordering::SeqCst)) {
             break End::Stopped;
         }
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             break End::TimedOut;
         }
     };
+    // Who is told to stop has little time: the user waits.
+    let grace = if reason == End::Stopped { spec.grace.min(HURRY) } else { spec.grace };
     ours.replace(reason);
-    process.terminate(spec.grace);
-    let outcome = match process.wait(Some(Instant::now() + spec.grace + DRAIN))? {
+    process.terminate(grace);
+    let outcome = match process.wait(Some(Instant::now() + grace + DRAIN))? {
         Some(outcome) => outcome,
         None => process.end()?,
     };

@@ -60,6 +60,12 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
+    /// Programs cannot be put into a sandbox on this machine.
+    #[error("programs cannot be put into a sandbox on this machine: {reason}")]
+    NoSandbox {
+        /// What the system refuses.
+        reason: String,
+    },
     /// The supervisor of a program ended without a word; the program has been ended too.
     #[error("the supervisor of {} ended without a report, so the program was ended; was it killed by hand, or is memory short?", program.display())]
     SupervisorLost {

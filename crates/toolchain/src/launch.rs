@@ -1,26 +1,35 @@
 //! How Strait starts itself again, and what it does when it finds that it was.
 //!
-//! Three hidden arguments stand in the first place of the command line. None of them is for people,
+//! Five hidden arguments stand in the first place of the command line. None of them is for people,
 //! and each is preceded by two underscores so that no subcommand can collide with it:
 //!
 //! | argument | what follows | what happens |
 //! |---|---|---|
-//! | [`SUPERVISE`] | token, limits, `input` or `no-input`, program, arguments | supervises the program |
-//! | [`EXECUTE`] | token, limits, the supervisor's process id, program, arguments | becomes the program |
+//! | [`SUPERVISE`] | token, bounds, `input` or `no-input`, program, arguments | supervises the program |
+//! | [`EXECUTE`] | token, bounds, the supervisor's process id, program, arguments | becomes the program |
+//! | [`INIT`] | the most threads | is the first process in a sandbox |
+//! | [`PROBE`] | the user's home | looks around in a sandbox |
 //! | [`WORKER`] | the worker's own arguments | watches its parent, then [`Entry::Worker`] |
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::{parent, supervisor};
+use crate::sandbox::Sandbox;
+use crate::{confine, parent, supervisor};
 
 /// First argument of a supervisor.
 pub const SUPERVISE: &str = "__supervise";
 /// First argument of what limits itself and then becomes the program.
 pub const EXECUTE: &str = "__execute";
+/// First argument of the first process in a sandbox.
+pub const INIT: &str = "__init";
+/// First argument of what looks around in a sandbox.
+pub const PROBE: &str = "__probe";
 /// First argument of a worker.
 pub const WORKER: &str = "__worker";
 
@@ -45,6 +54,10 @@ pub fn entry(arguments: impl IntoIterator<Item = OsString>) -> Entry {
         Entry::Done(supervisor::supervise_main(&rest()))
     } else if first == OsStr::new(EXECUTE) {
         Entry::Done(supervisor::execute_main(&rest()))
+    } else if first == OsStr::new(INIT) {
+        Entry::Done(confine::init_main(rest().first()))
+    } else if first == OsStr::new(PROBE) {
+        Entry::Done(confine::probe_main(rest().first()))
     } else if first == OsStr::new(WORKER) {
         match parent::die_with_parent() {
             Ok(()) => Entry::Worker(rest()),
@@ -56,11 +69,13 @@ pub fn entry(arguments: impl IntoIterator<Item = OsString>) -> Entry {
 }
 
 /// The binary that is started as a supervisor or worker.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Launcher {
     program: PathBuf,
     directory: Option<PathBuf>,
     limits: Limits,
+    sandbox: Option<Sandbox>,
+    cancel: Option<Arc<AtomicBool>>,
 }
 
 impl Launcher {
@@ -77,7 +92,8 @@ impl Launcher {
 
     /// Another binary whose `main` calls [`entry`] first. For tests, whose own `main` does not.
     pub fn of(program: impl Into<PathBuf>) -> Self {
-        Launcher { program: program.into(), directory: None, limits: Limits::default() }
+        let limits = Limits::default();
+        Launcher { program: program.into(), directory: None, limits, sandbox: None, cancel: None }
     }
 
     /// Programs start in this folder unless they are given another one. Tools such as rustup and go
@@ -88,13 +104,39 @@ impl Launcher {
         self
     }
 
+    /// A flag that ends all programs that run to their end, unless they are given another flag.
+    pub fn cancelled_by(mut self, flag: &Arc<AtomicBool>) -> Self {
+        self.cancel = Some(Arc::clone(flag));
+        self
+    }
+
+    pub(crate) fn cancel(&self) -> Option<&Arc<AtomicBool>> {
+        self.cancel.as_ref()
+    }
+
     /// Foreign programs have these limits, unless they are given others.
     pub fn limited(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    pub(crate) fn limits(&self) -> &Limits {
+    /// Foreign programs run in this sandbox, unless they are to run outside.
+    pub fn sandboxed(mut self, sandbox: Sandbox) -> Self {
+        self.sandbox = Some(sandbox);
+        self
+    }
+
+    /// Do foreign programs run in a sandbox?
+    pub fn is_sandboxed(&self) -> bool {
+        self.sandbox.is_some()
+    }
+
+    pub(crate) fn sandbox(&self) -> Option<&Sandbox> {
+        self.sandbox.as_ref()
+    }
+
+    /// The limits of foreign programs.
+    pub fn limits(&self) -> &Limits {
         &self.limits
     }
 

@@ -11,17 +11,28 @@ mod cache;
 mod capture;
 mod cargo;
 mod child;
+#[cfg(target_os = "linux")]
+mod confine;
+#[cfg(not(target_os = "linux"))]
+#[path = "confine_elsewhere.rs"]
+mod confine;
 mod error;
 mod harness;
 mod launch;
 mod limits;
+#[cfg(target_os = "linux")]
+mod loopback;
+#[cfg(target_os = "linux")]
+mod mounts;
 mod parent;
 mod process;
 mod protocol;
+mod sandbox;
 mod scratch;
 mod signal;
 mod supervisor;
 mod versions;
+mod watch;
 mod worker;
 
 pub use cache::{CACHE_VARIABLE, Cache, Lock};
@@ -30,12 +41,14 @@ pub use cargo::Cargo;
 pub use child::{Finished, Spec, run};
 pub use error::Error;
 pub use harness::{Built, Dependency, Harness};
-pub use launch::{EXECUTE, Entry, Launcher, SUPERVISE, WORKER, entry};
+pub use launch::{EXECUTE, Entry, INIT, Launcher, PROBE, SUPERVISE, WORKER, entry};
 pub use limits::{Limits, limit_self};
 pub use parent::{PARENT_VARIABLE, die_with_parent};
 pub use process::End;
+pub use sandbox::Sandbox;
 pub use scratch::Scratch;
 pub use semver::Version;
 pub use supervisor::supervise_main;
 pub use versions::{Published, within};
+pub use watch::{Resource, machine_memory};
 pub use worker::{Deadlines, Ended, Received, Worker, WorkerSpec, alive, announce};

@@ -26,6 +26,14 @@ pub struct Limits {
     /// the superuser to it.
     #[serde(default)]
     pub processes: Option<u64>,
+    /// Bytes of memory of all processes of a program together. The supervisor of the program looks
+    /// several times a second and ends it. Files that are mapped do not count. Linux only.
+    #[serde(default)]
+    pub memory: Option<u64>,
+    /// Processes of a program, all together. The supervisor of the program looks several times a
+    /// second and ends it. Linux only.
+    #[serde(default)]
+    pub family: Option<u64>,
 }
 
 impl Limits {
@@ -37,6 +45,8 @@ impl Limits {
             file_size: self.file_size.or(others.file_size),
             open_files: self.open_files.or(others.open_files),
             processes: self.processes.or(others.processes),
+            memory: self.memory.or(others.memory),
+            family: self.family.or(others.family),
         }
     }
 }

@@ -23,8 +23,10 @@ use crate::launch::{Launcher, SUPERVISE, WORKER};
 use crate::limits::Limits;
 use crate::parent::PARENT_VARIABLE;
 use crate::protocol::{FRAME, Order, Report};
+use crate::sandbox::Folders;
 use crate::signal;
-use crate::supervisor::{INPUT, NO_INPUT};
+use crate::supervisor::{Bounds, INPUT, NO_INPUT};
+use crate::watch::Resource;
 
 /// How long a supervisor may take to do what it is told, beyond the grace it gives the program.
 /// Long, because the machine may be busy: it only matters when the supervisor itself is broken.
@@ -42,6 +44,8 @@ pub enum End {
     TimedOut,
     /// Ended by us, because we were asked to.
     Stopped,
+    /// Ended by us, because it used more than it may.
+    OverLimit(Resource),
 }
 
 impl End {
@@ -65,6 +69,7 @@ impl fmt::Display for End {
             End::Signalled(signal) => write!(f, "{signal}"),
             End::TimedOut => write!(f, "ended by Strait, its time was over"),
             End::Stopped => write!(f, "ended by Strait"),
+            End::OverLimit(resource) => write!(f, "ended by Strait, it used too {resource}"),
         }
     }
 }
@@ -84,6 +89,8 @@ pub(crate) struct Start<'a> {
     pub(crate) arguments: &'a [OsString],
     pub(crate) directory: Option<&'a Path>,
     pub(crate) environment: &'a [(OsString, Option<OsString>)],
+    /// What it may see and change in the launcher's sandbox; `None` if it runs outside.
+    pub(crate) folders: Option<&'a Folders>,
 }
 
 /// A process that runs, or that has ended and not been asked about yet.
@@ -125,11 +132,18 @@ impl Process {
         input: bool,
         token: &str,
     ) -> Result<Self, Error> {
-        let limits = serde_json::to_string(&limits.or(launcher.limits()))
+        let sandbox = launcher.sandbox().zip(start.folders);
+        let bounds = Bounds {
+            limits: limits.or(launcher.limits()),
+            confinement: sandbox.map(|(sandbox, folders)| {
+                sandbox.around(start.program, folders, start.environment)
+            }),
+        };
+        let bounds = serde_json::to_string(&bounds)
             .map_err(|error| Error::Refused { what: "the limits", source: error.into() })?;
         let input = if input { INPUT } else { NO_INPUT };
         let mut arguments: Vec<OsString> =
-            [SUPERVISE, token, &limits, input].map(OsString::from).to_vec();
+            [SUPERVISE, token, &bounds, input].map(OsString::from).to_vec();
         arguments.push(start.program.into());
         arguments.extend_from_slice(start.arguments);
         let (child, socket) = spawn(launcher, &arguments, start)?;
@@ -250,10 +264,11 @@ impl Process {
 
     fn wait_for_report(&mut self, deadline: Option<Instant>) -> Result<Option<Outcome>, Error> {
         match self.report(deadline) {
-            Ok(Some(Report::Ended { code, signal, cpu_micros, peak_memory })) => {
+            Ok(Some(Report::Ended { code, signal, cpu_micros, peak_memory, over })) => {
                 self.reap()?;
                 let cpu = cpu_micros.map(Duration::from_micros);
-                Ok(Some(Outcome { end: End::of(code, signal), cpu, peak_memory }))
+                let end = over.map_or_else(|| End::of(code, signal), End::OverLimit);
+                Ok(Some(Outcome { end, cpu, peak_memory }))
             }
             Ok(Some(Report::Failed { reason })) => {
                 self.reap()?;

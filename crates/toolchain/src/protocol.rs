@@ -5,6 +5,8 @@ use std::io::{self, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
+use crate::watch::Resource;
+
 /// Longest payload of a frame.
 pub(crate) const FRAME: usize = 64 * 1024;
 
@@ -75,6 +77,8 @@ pub(crate) enum Report {
         cpu_micros: Option<u64>,
         /// Largest resident memory of one of them, in bytes.
         peak_memory: Option<u64>,
+        /// It was ended because it used more than this limit allows.
+        over: Option<Resource>,
     },
 }
 

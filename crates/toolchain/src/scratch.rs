@@ -91,11 +91,16 @@ impl Drop for Scratch {
     }
 }
 
+/// Where our folder is in a folder for temporary files.
+pub(crate) fn place(temporary: &Path) -> PathBuf {
+    temporary.join(format!("strait-{}", rustix::process::geteuid().as_raw()))
+}
+
 /// Our folder in this place, made if need be. It must be a folder that only this user can write to,
 /// and that Strait has made: otherwise what is in it is not ours to use or to remove.
 fn our_folder(place: &Path) -> io::Result<PathBuf> {
     let user = rustix::process::geteuid().as_raw();
-    let path = place.join(format!("strait-{user}"));
+    let path = self::place(place);
     match DirBuilder::new().mode(0o700).create(&path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
         _ => {}

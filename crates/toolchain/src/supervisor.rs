@@ -7,7 +7,8 @@
 //!
 //! The program is not started directly: between the two stands one more image of this binary
 //! ([`execute_main`]), which limits itself and then becomes the program. A limit can thus be set
-//! without code between fork and exec, which would be unsafe.
+//! without code between fork and exec, which would be unsafe. In a sandbox the image stays, and a second
+//! one becomes the program inside ([`crate::confine`]).
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -20,11 +21,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
+use serde::{Deserialize, Serialize};
 
 use crate::launch::{EXECUTE, Launcher};
 use crate::limits::{Limits, limit_self};
 use crate::parent::{self, PARENT_VARIABLE};
 use crate::protocol::{Order, Report};
+use crate::sandbox::Confinement;
+use crate::watch::Resource;
+use crate::{confine, watch};
 
 /// What follows [`crate::SUPERVISE`] when the program's stdin comes from the parent.
 pub(crate) const INPUT: &str = "input";
@@ -42,7 +47,25 @@ pub(crate) const NOT_EXECUTED: u8 = 127;
 /// is emptied, so the number cannot have passed to somebody else.
 type Group = Arc<Mutex<Option<Pid>>>;
 
-/// The whole life of a supervisor. Arguments: token, limits, input, program, its arguments.
+/// What a program may use, see and change.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Bounds {
+    pub(crate) limits: Limits,
+    pub(crate) confinement: Option<Confinement>,
+}
+
+impl Bounds {
+    fn read(text: &OsString) -> Result<Self, String> {
+        serde_json::from_str(&text.to_string_lossy())
+            .map_err(|error| format!("its limits cannot be read: {error}"))
+    }
+}
+
+/// What follows [`EXECUTE`] instead of the supervisor's process id if the process is in a sandbox, where
+/// the supervisor has no number.
+const INSIDE: &str = "inside";
+
+/// The whole life of a supervisor. Arguments: token, bounds, input, program, its arguments.
 pub fn supervise_main(arguments: &[OsString]) -> ExitCode {
     let Ok(socket) = rustix::stdio::stdin().try_clone_to_owned().map(UnixStream::from) else {
         return ExitCode::from(2);
@@ -57,12 +80,13 @@ pub fn supervise_main(arguments: &[OsString]) -> ExitCode {
 }
 
 fn supervise(arguments: &[OsString], socket: &UnixStream) -> io::Result<Report> {
-    let [token, limits, input, program @ ..] = arguments else {
+    let [token, bounds, input, program @ ..] = arguments else {
         return Err(io::Error::other("the supervisor was started without its arguments"));
     };
+    let limits = Bounds::read(bounds).map_err(io::Error::other)?.limits;
     adopt_orphans();
     let mut child = Command::new(own_program()?)
-        .args([&OsString::from(EXECUTE), token, limits])
+        .args([&OsString::from(EXECUTE), token, bounds])
         .arg(rustix::process::getpid().as_raw_nonzero().to_string())
         .args(program)
         .env_remove(PARENT_VARIABLE)
@@ -74,7 +98,10 @@ fn supervise(arguments: &[OsString], socket: &UnixStream) -> io::Result<Report> 
     let started = Report::Started { process: leader.as_raw_nonzero().get() };
     let stdin = child.stdin.take();
     // From here on nothing returns early: whatever fails, the program's processes have to be ended.
-    let watched = say(socket, &started).and_then(|()| serve(socket, stdin, &group));
+    let over = Arc::default();
+    let watched = say(socket, &started)
+        .and_then(|()| serve(socket, stdin, &group))
+        .and_then(|()| watch_use(limits, &group, &over));
     if watched.is_err() {
         signal(&group, Signal::KILL);
     }
@@ -86,7 +113,18 @@ fn supervise(arguments: &[OsString], socket: &UnixStream) -> io::Result<Report> 
     watched.and(waited)?;
     let status = status?;
     let (cpu_micros, peak_memory) = usage();
-    Ok(Report::Ended { code: status.code(), signal: status.signal(), cpu_micros, peak_memory })
+    let over = *over.lock().unwrap_or_else(PoisonError::into_inner);
+    let (code, signal) = (status.code(), status.signal());
+    Ok(Report::Ended { code, signal, cpu_micros, peak_memory, over })
+}
+
+/// Starts the thread that ends the program when it uses more than it may.
+fn watch_use(limits: Limits, group: &Group, over: &Arc<Mutex<Option<Resource>>>) -> io::Result<()> {
+    let (group, over) = (Arc::clone(group), Arc::clone(over));
+    watch::start(limits, move |resource| {
+        over.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(resource);
+        signal(&group, Signal::KILL);
+    })
 }
 
 fn own_program() -> io::Result<std::path::PathBuf> {
@@ -218,17 +256,8 @@ fn adopt_orphans() {}
 
 /// The processes whose parent this one is.
 fn children() -> Vec<Pid> {
-    let own = rustix::process::getpid().as_raw_nonzero().to_string();
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let is_own = |number: &i32| {
-        let status = std::fs::read(format!("/proc/{number}/stat")).unwrap_or_default();
-        let status = String::from_utf8_lossy(&status).into_owned();
-        // `number (name) state parent …`, where the name may hold spaces and parentheses.
-        let parent = status.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1));
-        parent == Some(own.as_str())
-    };
-    numbers.filter(is_own).filter_map(Pid::from_raw).collect()
+    let children = watch::children(std::process::id()).into_iter();
+    children.filter_map(|number| Pid::from_raw(number.cast_signed())).collect()
 }
 
 /// Processor time in microseconds and largest memory in bytes of the children that were reaped.
@@ -242,12 +271,15 @@ fn usage() -> (Option<u64>, Option<u64>) {
     (u64::try_from(cpu).ok(), memory)
 }
 
-/// Limits this process and becomes the program. Arguments: token, limits, the supervisor's process
+/// Limits this process and becomes the program. Arguments: token, bounds, the supervisor's process
 /// id, program, its arguments. If that fails, a line with the token says why.
 pub(crate) fn execute_main(arguments: &[OsString]) -> ExitCode {
     let (token, reason) = match arguments {
-        [token, limits, supervisor, program, rest @ ..] => {
-            (token.to_string_lossy(), execute(limits, supervisor, program, rest))
+        [token, bounds, supervisor, program @ ..] if !program.is_empty() => {
+            match execute(token, bounds, supervisor, program) {
+                Ok(ended) => return ended,
+                Err(reason) => (token.to_string_lossy(), reason),
+            }
         }
         _ => ("".into(), "it was started without its arguments".into()),
     };
@@ -257,30 +289,52 @@ pub(crate) fn execute_main(arguments: &[OsString]) -> ExitCode {
     ExitCode::from(NOT_EXECUTED)
 }
 
-/// Returns only if it fails.
+/// Returns only if it fails, or if the program has run and ended in a sandbox.
 fn execute(
-    limits: &OsString,
+    token: &OsString,
+    bounds: &OsString,
     supervisor: &OsString,
-    program: &OsString,
-    arguments: &[OsString],
-) -> String {
+    program: &[OsString],
+) -> Result<ExitCode, String> {
+    let is_inside = supervisor == INSIDE;
+    if !is_inside {
+        die_with(supervisor)?;
+    }
+    let Bounds { mut limits, confinement } = Bounds::read(bounds)?;
+    match confinement {
+        Some(confinement) if !is_inside => {
+            let mut inner = Command::new(own_program().map_err(|error| error.to_string())?);
+            inner.args([&OsString::from(EXECUTE), token, bounds, &OsString::from(INSIDE)]);
+            let ended = confine::run(&confinement, &limits, inner.args(program));
+            return ended.map(confine::end_like).map_err(|error| error.to_string());
+        }
+        Some(_) => {
+            confine::unblock_polite_signals()
+                .and_then(|()| confine::check_no_rights())
+                .map_err(|error| format!("it cannot be kept in its sandbox: {error}"))?;
+            // Inside, the system counts what is inside.
+            limits.processes =
+                [limits.processes, confine::threads(&limits)].into_iter().flatten().min();
+        }
+        None => {}
+    }
+    limit_self(&limits).map_err(|error| error.to_string())?;
+    let (program, arguments) = program.split_first().ok_or("there is no program")?;
+    Err(Command::new(program).args(arguments).exec().to_string())
+}
+
+/// This process ends with its supervisor, which is its parent.
+fn die_with(supervisor: &OsString) -> Result<(), String> {
     #[cfg(target_os = "linux")]
     {
         // The supervisor's main thread starts this process and lives as long as the supervisor.
         let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
         let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().to_string());
         if parent.as_deref() != supervisor.to_str() {
-            return "its supervisor is gone".into();
+            return Err("its supervisor is gone".into());
         }
     }
     #[cfg(not(target_os = "linux"))]
     let _ = supervisor;
-    let limits: Limits = match serde_json::from_str(&limits.to_string_lossy()) {
-        Ok(limits) => limits,
-        Err(error) => return format!("its limits cannot be read: {error}"),
-    };
-    match limit_self(&limits) {
-        Ok(()) => Command::new(program).args(arguments).exec().to_string(),
-        Err(error) => error.to_string(),
-    }
+    Ok(())
 }

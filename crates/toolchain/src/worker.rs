@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::launch::Launcher;
 use crate::limits::Limits;
 use crate::process::{End, Input, Process, Start, is_not_yet};
+use crate::sandbox::Folders;
 
 const ANNOUNCE: &str = "@job ";
 const ALIVE: &str = "@alive";
@@ -161,11 +162,13 @@ impl Worker {
     pub fn start(launcher: &Launcher, spec: &WorkerSpec) -> Result<Self, Error> {
         let token = token();
         let program = spec.program.as_deref().unwrap_or(launcher.program());
+        let folders = Folders::default();
         let start = Start {
             program,
             arguments: &spec.arguments,
             directory: None,
             environment: &spec.environment,
+            folders: Some(&folders),
         };
         let mut process = match &spec.program {
             None => Process::own(launcher, &start)?,

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use strait_toolchain::{
-    Deadlines, Entry, Launcher, Spec, Worker, WorkerSpec, alive, announce, entry, run,
+    Deadlines, Entry, Launcher, Sandbox, Spec, Worker, WorkerSpec, alive, announce, entry, run,
 };
 
 fn main() -> ExitCode {
@@ -64,10 +64,23 @@ fn sleep_for_ever() {
     }
 }
 
+/// `subject check`: can programs be put into a sandbox where this one runs?
+fn check() -> ExitCode {
+    let launcher = Launcher::this_program().expect("its own path");
+    match Sandbox::of_this_user(1 << 20).check(&launcher) {
+        Ok(()) => println!("yes"),
+        Err(error) => println!("{error}"),
+    }
+    ExitCode::SUCCESS
+}
+
 /// `subject MARK`: starts programs and workers of all kinds that run for ever and have MARK in their
 /// command line, then waits to be killed.
 fn parent() -> ExitCode {
     let Some(mark) = std::env::args().nth(1) else { return ExitCode::from(2) };
+    if mark == "check" {
+        return check();
+    }
     let launcher = Launcher::this_program().expect("its own path");
     let script = format!(
         "trap '' TERM HUP INT; sleep {mark} & (setsid sleep {mark} &) ; (setsid sh -c 'trap \"\" TERM HUP; sleep {mark} & sleep {mark}' &) ; sleep {mark}"
