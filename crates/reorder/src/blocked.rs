@@ -11,9 +11,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use strait_golang::{Goroutine, Status, Trace};
+use strait_golang::{Channel, Direction, Goroutine, Status, Trace};
 
 use crate::overlay_fault::waits_for_preference;
+use crate::selects::package;
 
 /// Goroutines by the primitive that they are known to use.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +34,7 @@ impl Reference {
             }
         }
         for (lock, held) in &trace.held {
-            known.entry(*lock).or_default().extend(u32::try_from(held.goroutine));
+            known.entry(*lock).or_default().extend(held.iter().map(|one| one.goroutine));
         }
         Reference(known)
     }
@@ -94,7 +95,7 @@ fn waits_for_others(reason: &str) -> bool {
 }
 
 /// Candidates that belong together: they wait for the same thing, one holds what another waits for,
-/// or one started the other.
+/// one started the other, or both were started by the same call.
 pub(crate) fn components<'a>(
     trace: &Trace,
     candidates: &[&'a Goroutine],
@@ -118,7 +119,8 @@ pub(crate) fn components<'a>(
 fn are_related(trace: &Trace, one: &Goroutine, other: &Goroutine) -> bool {
     let holds = |waiting: &Goroutine, holder: &Goroutine| {
         primitives(waiting).any(|primitive| {
-            trace.held.get(&primitive).is_some_and(|held| held.goroutine == u64::from(holder.id))
+            let mut holders = trace.held.get(&primitive).into_iter().flatten();
+            holders.any(|held| held.goroutine == holder.id)
         })
     };
     primitives(one).any(|primitive| primitives(other).any(|another| primitive == another))
@@ -126,4 +128,26 @@ fn are_related(trace: &Trace, one: &Goroutine, other: &Goroutine) -> bool {
         || holds(other, one)
         || one.parent == other.id
         || other.parent == one.id
+        || started_together(one, other)
+}
+
+/// Did one goroutine start both, in one function outside of tests? Then they are parts of one thing,
+/// which was not stopped. For those that wait for their next message one package is enough.
+fn started_together(one: &Goroutine, other: &Goroutine) -> bool {
+    let Some((first, second)) = started_by(one).zip(started_by(other)) else { return false };
+    let idle = is_idle(one) && is_idle(other) && package(first) == package(second);
+    one.parent == other.parent && (first == second || idle)
+}
+
+/// Does it wait for its next message, and for nothing else?
+pub(crate) fn is_idle(goroutine: &Goroutine) -> bool {
+    let receives = |channel: &Channel| channel.direction == Direction::Receive;
+    !goroutine.channels.is_empty() && goroutine.channels.iter().all(receives)
+}
+
+/// The function that started a goroutine, unless that is a test or the test framework.
+pub(crate) fn started_by(goroutine: &Goroutine) -> Option<&str> {
+    let site = goroutine.created.as_ref()?;
+    let of_test = site.file.ends_with("_test.go") || site.function.starts_with("testing.");
+    (!of_test).then_some(site.function.as_str())
 }

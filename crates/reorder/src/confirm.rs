@@ -1,6 +1,9 @@
 //! Predicted faults looked for in real runs. Comes in: a test, or a `main` that is run as one, and
 //! what is said to be wrong with it: who waits or panics where, and which cases of selects lead
 //! there. Goes out: in how many of how many runs each was seen. That it was not seen proves nothing.
+//!
+//! Two searches take turns: runs that follow the predicted cases, and the search of `go fuzz` with its
+//! feedback, clocks and undisturbed runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,10 +18,12 @@ use strait_golang::{
 use strait_toolchain::{Cache, Launcher, Scratch};
 
 use crate::error::Error;
-use crate::judge::{Certainty, judge};
+use crate::judge::{Certainty, Rules, judge};
 use crate::order::Order;
-use crate::plan::Plan;
+use crate::plan::{Plan, Switches};
 use crate::selects::Selects;
+use crate::state::{Job, Progress};
+use crate::subject::{Bench, Clock, Subject};
 
 /// The test that calls `main`, as go test sees it.
 const MAIN_TEST: &str = "TestStraitMain";
@@ -28,6 +33,8 @@ const MAIN_SOURCE: &str = "package main\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\
 const MAIN_FILE: &str = "strait_main_test.go";
 /// What one run may take.
 const LIMIT: Duration = Duration::from_secs(3);
+/// The seed of the search.
+const SEED: u64 = 1;
 /// Everything has been seen often enough after so many times.
 const ENOUGH: u64 = 2;
 
@@ -72,7 +79,7 @@ pub struct Sightings {
 pub struct Witness {
     go: Go,
     overlay: Overlay,
-    binary: TestBinary,
+    bench: Arc<Bench>,
     selects: Selects,
     base: PathBuf,
     folder: Scratch,
@@ -99,6 +106,7 @@ impl Witness {
             overlay = overlay.with_file(&file, MAIN_SOURCE, folder.path())?;
         }
         let real = Build { virtual_time: false, ..fast.clone() };
+        let wanted = fast.clone();
         let mut refused = "there are no tests".to_owned();
         let mut binary = None;
         for build in [fast, real] {
@@ -111,12 +119,17 @@ impl Witness {
                 break;
             }
         }
-        let package = place.package.clone();
         let Some(binary) = binary else {
+            let package = place.package.clone();
             return Err(Error::DoesNotCompile { package, said: refused });
         };
+        let (fast, real) = match binary.virtual_time {
+            true => (Some(binary), None),
+            false => (None, Some(binary)),
+        };
         let selects = Selects::new(overlay.root(&go), &base);
-        Ok(Witness { go, overlay, binary, selects, base, folder })
+        let bench = Bench::new(package, fast, real, wanted, folder.path().to_owned());
+        Ok(Witness { go, overlay, bench: Arc::new(bench), selects, base, folder })
     }
 
     /// Runs a test of the package, or its `main`, until everything has been seen, or so many times,
@@ -139,13 +152,22 @@ impl Witness {
         let mut sightings = Sightings { seen: vec![0; predictions.len()], runs: 0 };
         let deadline = Instant::now() + time;
         let file = self.folder.path().join("map");
-        while sightings.runs < tries && Instant::now() < deadline && !stop.load(Ordering::SeqCst) {
-            let plan = plan(sightings.runs, &orders);
-            let wishes = plan.wishes(self.binary.virtual_time, LIMIT, true);
-            let test = test.unwrap_or(MAIN_TEST);
-            let (processors, verbose) = (plan.processors, false);
-            let request = RunRequest { test, wishes: &wishes, verbose, processors };
-            let run = self.binary.run(&self.go, &request, &file)?;
+        let test = test.unwrap_or(MAIN_TEST).to_owned();
+        let subject = Subject { bench: Arc::clone(&self.bench), test, subtest: 0 };
+        let mut search = Progress::new(subject);
+        for number in 0.. {
+            let over = Instant::now() >= deadline || stop.load(Ordering::SeqCst);
+            if sightings.runs >= tries || over {
+                break;
+            }
+            let searched = number % 2 == 0;
+            let next = if searched { search.next(SEED, Switches::default()) } else { None };
+            let job = next.unwrap_or_else(|| self.directed(number / 2, &orders));
+            let Some(run) = self.run(&search.subject.test, &job, &file)? else { break };
+            if searched {
+                let judged = predictions.iter().any(|one| self.came_true(one, &run));
+                search.learn(&job, &run, judged);
+            }
             sightings.runs += 1;
             for (prediction, seen) in predictions.iter().zip(&mut sightings.seen) {
                 *seen += u64::from(self.came_true(prediction, &run));
@@ -157,13 +179,32 @@ impl Witness {
         Ok(sightings)
     }
 
+    /// A run that follows the predicted cases.
+    fn directed(&self, number: u64, orders: &[Order]) -> Job {
+        let clock = if self.bench.fast.is_some() { Clock::Virtual } else { Clock::Real };
+        Job { number, plan: plan(number, orders), clock, limit: LIMIT }
+    }
+
+    /// Makes a run; `None` if there is no binary for its clock.
+    fn run(&self, test: &str, job: &Job, file: &Path) -> Result<Option<Run>, Error> {
+        let binary: Option<TestBinary> = match (job.clock, &self.bench.fast) {
+            (Clock::Virtual, Some(binary)) => Some(binary.clone()),
+            _ => self.bench.real(&self.go, &self.overlay)?.ok(),
+        };
+        let Some(binary) = binary else { return Ok(None) };
+        let wishes = job.plan.wishes(binary.virtual_time, job.limit, true);
+        let processors = job.plan.processors;
+        let request = RunRequest { test, wishes: &wishes, verbose: false, processors };
+        Ok(Some(binary.run(&self.go, &request, file)?))
+    }
+
     fn came_true(&self, prediction: &Prediction, run: &Run) -> bool {
         let expected = |shown: &str| {
             let (file, line) = shown.rsplit_once(':').unwrap_or((shown, ""));
             let file = absolute(&self.base.join(file));
             prediction.at.iter().any(|(path, number)| *path == file && number.to_string() == line)
         };
-        judge(run, &self.selects).iter().any(|suspicion| {
+        judge(run, &self.selects, &Rules::default()).iter().any(|suspicion| {
             let wanted = match prediction.panics {
                 true => suspicion.kind == Kind::PANIC,
                 false => suspicion.kind == Kind::BLOCKING || suspicion.kind == Kind::TIMEOUT,
@@ -205,7 +246,8 @@ fn plan(number: u64, orders: &[Order]) -> Plan {
         false => orders[(number as usize / 2) % orders.len()].clone(),
     };
     let processors = (number % 3 == 2).then_some(1);
-    Plan { seed: number + 1, rate, sited, order, patience: 1, processors }
+    let plain = Plan::plain(number + 1);
+    Plan { rate, sited, order, patience: 1, processors, ..plain }
 }
 
 /// The preferences that make selects take these cases. What is not clear is left free: two cases on

@@ -1,4 +1,4 @@
-//! How far a campaign is, for whoever watches from another thread.
+//! How far a hunt is. Other threads may read it meanwhile.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug, Default)]
 pub struct Counters {
     runs: AtomicU64,
-    findings: AtomicU64,
     tests: AtomicU64,
     virtual_runs: AtomicU64,
 }
@@ -17,19 +16,8 @@ impl Counters {
         self.virtual_runs.fetch_add(u64::from(virtual_time), Ordering::Relaxed);
     }
 
-    pub(crate) fn add_finding(&self) {
-        self.findings.fetch_add(1, Ordering::Relaxed);
-    }
-
     pub(crate) fn set_tests(&self, tests: usize) {
         self.tests.store(tests as u64, Ordering::Relaxed);
-    }
-
-    /// Adds what was done elsewhere.
-    pub(crate) fn add(&self, runs: u64, virtual_runs: u64, tests: u64) {
-        self.runs.fetch_add(runs, Ordering::Relaxed);
-        self.virtual_runs.fetch_add(virtual_runs, Ordering::Relaxed);
-        self.tests.fetch_add(tests, Ordering::Relaxed);
     }
 
     /// Runs of tests.
@@ -40,11 +28,6 @@ impl Counters {
     /// Of these, runs by the virtual clock.
     pub fn virtual_runs(&self) -> u64 {
         self.virtual_runs.load(Ordering::Relaxed)
-    }
-
-    /// Distinct findings.
-    pub fn findings(&self) -> u64 {
-        self.findings.load(Ordering::Relaxed)
     }
 
     /// Tests that take part, subtests included.

@@ -12,8 +12,32 @@ pub struct Crash {
     pub by_runtime: bool,
     /// Is it a report of the race detector?
     pub race: bool,
-    /// The stacks, each from its top: of the panic, or of both accesses of a race.
-    pub stacks: Vec<Vec<Site>>,
+    /// The stacks: of the panic, or of both accesses of a race.
+    pub stacks: Vec<CrashStack>,
+}
+
+/// What a stack in such a report shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StackRole {
+    /// Where the program panicked.
+    Panic,
+    /// A goroutine that reads.
+    Read,
+    /// A goroutine that writes.
+    Write,
+}
+
+/// A stack with what is said about its goroutine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CrashStack {
+    /// What it shows.
+    pub role: StackRole,
+    /// The number of the goroutine; `main` has none in reports of races.
+    pub goroutine: Option<u64>,
+    /// From its top.
+    pub frames: Vec<Site>,
+    /// Where the goroutine was started, from the top.
+    pub created: Vec<Site>,
 }
 
 /// A stack in the report of a crash.
@@ -53,12 +77,17 @@ pub fn crashes(output: &str) -> Vec<Crash> {
             let heading = rest.iter().position(|line| {
                 line.starts_with("goroutine ") && line.contains("[") && line.ends_with("]:")
             });
-            let stack = heading.map(|heading| stack(&rest[heading + 1..])).unwrap_or_default();
+            let stack = heading.map(|heading| CrashStack {
+                role: StackRole::Panic,
+                goroutine: number_after(rest[heading], "goroutine "),
+                frames: stack(&rest[heading + 1..]),
+                created: creator(&rest[heading + 1..]).into_iter().collect(),
+            });
             found.push(Crash {
                 by_runtime: is_of_runtime(line, message),
                 message: message.to_owned(),
                 race: false,
-                stacks: vec![stack],
+                stacks: stack.into_iter().collect(),
             });
             // What follows belongs to the same crash.
             break;
@@ -94,24 +123,51 @@ fn is_of_runtime(line: &str, message: &str) -> bool {
 /// Two accesses follow: `Write at 0x… by goroutine 8:` and its stack, `Previous read …`.
 fn race(lines: &[&str]) -> Crash {
     let end = lines.iter().position(|line| line.starts_with("======")).unwrap_or(lines.len());
-    let mut stacks = Vec::new();
+    let mut stacks: Vec<CrashStack> = Vec::new();
     for (at, line) in lines[..end].iter().enumerate() {
         let line = line.trim_start();
         let access = [
-            "Read at ",
-            "Write at ",
-            "Previous read at ",
-            "Previous write at ",
-            "Atomic read at ",
-            "Atomic write at ",
-            "Previous atomic read at ",
-            "Previous atomic write at ",
+            ("Read at ", StackRole::Read),
+            ("Write at ", StackRole::Write),
+            ("Previous read at ", StackRole::Read),
+            ("Previous write at ", StackRole::Write),
+            ("Atomic read at ", StackRole::Read),
+            ("Atomic write at ", StackRole::Write),
+            ("Previous atomic read at ", StackRole::Read),
+            ("Previous atomic write at ", StackRole::Write),
         ];
-        if access.iter().any(|access| line.starts_with(access)) {
-            stacks.push(stack(&lines[at + 1..end]));
+        if let Some((_, role)) = access.iter().find(|(access, _)| line.starts_with(access)) {
+            let by = line.find("goroutine ").map(|by| &line[by..]);
+            stacks.push(CrashStack {
+                role: *role,
+                goroutine: by.and_then(|by| number_after(by, "goroutine ")),
+                frames: stack(&lines[at + 1..end]),
+                created: Vec::new(),
+            });
+        }
+        // `Goroutine 8 (running) created at:` follows the accesses.
+        if let Some(number) = number_after(line, "Goroutine ") {
+            let created = stack(&lines[at + 1..end]);
+            for one in stacks.iter_mut().filter(|one| one.goroutine == Some(number)) {
+                one.created.clone_from(&created);
+            }
         }
     }
     Crash { message: "data race".to_owned(), by_runtime: true, race: true, stacks }
+}
+
+fn number_after(line: &str, word: &str) -> Option<u64> {
+    let rest = line.strip_prefix(word)?;
+    rest.split(|char: char| !char.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// The go statement that a stack ends with: `created by m.f in goroutine 6` and its place.
+fn creator(lines: &[&str]) -> Option<Site> {
+    let mut lines = lines.iter().map(|line| line.trim()).take_while(|line| !line.is_empty());
+    let by = lines.by_ref().find_map(|line| line.strip_prefix("created by "))?;
+    let function = by.split(" in goroutine ").next()?.to_owned();
+    let (file, line) = position(lines.next()?)?;
+    Some(Site { file, line, function })
 }
 
 /// Pairs of lines, `function(arguments)` and `file:line +0x…`, up to the first empty line.
@@ -156,10 +212,12 @@ mod tests {
                 .stacks
                 .iter()
                 .map(|stack| {
-                    let sites = stack
-                        .iter()
-                        .map(|site| format!("{} {}:{}", site.function, site.file, site.line));
-                    sites.collect::<Vec<_>>().join(" < ")
+                    let tell =
+                        |site: &Site| format!("{} {}:{}", site.function, site.file, site.line);
+                    let frames: Vec<String> = stack.frames.iter().map(tell).collect();
+                    let created: Vec<String> = stack.created.iter().map(tell).collect();
+                    let (frames, created) = (frames.join(" < "), created.join(" < "));
+                    format!("{:?} {:?} {frames} << {created}", stack.role, stack.goroutine)
                 })
                 .collect();
             format!("{} {} {}", crash.message, crash.by_runtime, tops.join(" | "))
@@ -172,19 +230,23 @@ mod tests {
         let table = [
             (
                 "x\npanic: send on closed channel [recovered, repanicked]\n\ngoroutine 7 [running]:\nexample.com/m.(*T).f(0x1, {0x2, 0x3})\n\t/w/m/x_test.go:12 +0x1c\ncreated by example.com/m.TestA in goroutine 6\n\t/w/m/x_test.go:9 +0x2\n",
-                vec!["send on closed channel true example.com/m.(*T).f /w/m/x_test.go:12"],
+                vec![
+                    "send on closed channel true Panic Some(7) example.com/m.(*T).f /w/m/x_test.go:12 << example.com/m.TestA /w/m/x_test.go:9",
+                ],
             ),
             (
                 "fatal error: concurrent map writes\n\ngoroutine 9 [running]:\nm.g()\n\t/w/m/a.go:3 +0x1\n",
-                vec!["concurrent map writes true m.g /w/m/a.go:3"],
+                vec!["concurrent map writes true Panic Some(9) m.g /w/m/a.go:3 << "],
             ),
             (
                 "panic: oops\n\ngoroutine 1 [running]:\nm.g(...)\n\t/w/a.go:3\n",
-                vec!["oops false m.g /w/a.go:3"],
+                vec!["oops false Panic Some(1) m.g /w/a.go:3 << "],
             ),
             (
                 "==================\nWARNING: DATA RACE\nWrite at 0x00c by goroutine 8:\n  m.TestR.func1()\n      /w/r_test.go:9 +0x30\n\nPrevious read at 0x00c by goroutine 7:\n  m.TestR()\n      /w/r_test.go:11 +0xb6\n\nGoroutine 8 (running) created at:\n  m.TestR()\n      /w/r_test.go:8 +0xae\n==================\n",
-                vec!["data race true m.TestR.func1 /w/r_test.go:9 | m.TestR /w/r_test.go:11"],
+                vec![
+                    "data race true Write Some(8) m.TestR.func1 /w/r_test.go:9 << m.TestR /w/r_test.go:8 | Read Some(7) m.TestR /w/r_test.go:11 << ",
+                ],
             ),
             ("all fine\nPASS\n", vec![]),
             ("panic: ", vec![" false "]),

@@ -1,9 +1,13 @@
 //! A suspicion that counts, as the store keeps it.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use strait_findings::{Discovery, Kind};
-use strait_golang::{Run, Trace};
+use strait_golang::{Go, Pause, Run, Trace};
 
+use crate::class::{Assessment, UndisturbedRuns};
 use crate::judge::{Certainty, Suspicion};
 use crate::order::Order;
 use crate::prepare::Prepared;
@@ -12,7 +16,7 @@ use crate::state::Job;
 use crate::subject::{Clock, Subject};
 
 /// The version of what seeds and orders mean.
-pub const GENERATOR: u32 = 2;
+pub const GENERATOR: u32 = 3;
 /// How much of an order is told in words.
 const TOLD: usize = 12;
 
@@ -24,18 +28,26 @@ pub struct Origin<'a> {
     pub run: &'a Run,
     pub selects: &'a Selects,
     pub seed: u64,
+    pub undisturbed: UndisturbedRuns,
+}
+
+/// How findings name the version of Go, which is not that of the package.
+pub fn version_of(go: &Go) -> String {
+    format!("go{}", go.version())
 }
 
 /// Puts a suspicion into words. It showed in `failed` of `runs` runs of the same plan.
 pub fn discovery(origin: &Origin<'_>, suspicion: &Suspicion, failed: u64, runs: u64) -> Discovery {
-    let Origin { prepared, subject, job, run, selects, seed } = origin;
+    let Origin { prepared, subject, job, run, selects, seed, undisturbed } = origin;
     let package = &subject.bench.package;
     let kind = suspicion.kind.clone();
-    let mut discovery =
-        Discovery::new(kind, &package.path, prepared.go.version(), *seed, job.number);
+    // One cause is one finding, whichever package's tests show it.
+    let target = suspicion.package.as_ref().unwrap_or(&package.path);
+    let version = version_of(&prepared.go);
+    let mut discovery = Discovery::new(kind, target, version, *seed, job.number);
     discovery.generator_version = GENERATOR;
     (discovery.failed, discovery.runs) = (failed, runs);
-    discovery.fingerprint = letters(&suspicion.locations);
+    discovery.fingerprint = letters(&suspicion.causes);
     discovery.title = format!("{}: {}", subject.test, suspicion.title);
     discovery.explanation = explanation(origin, suspicion);
     let (stdout, stderr) = (run.finished.stdout.text(), run.finished.stderr.text());
@@ -47,6 +59,8 @@ pub fn discovery(origin: &Origin<'_>, suspicion: &Suspicion, failed: u64, runs: 
         "patience": job.plan.patience,
         "processors": job.plan.processors,
         "order": job.plan.order.to_json(),
+        "nap_us": job.plan.nap.map(|nap| nap.as_micros() as u64),
+        "slow": slow_to_json(&job.plan.slow),
         "exercised": told(&run.trace, selects, usize::MAX),
     }));
     let virtual_time = job.clock == Clock::Virtual;
@@ -56,7 +70,7 @@ pub fn discovery(origin: &Origin<'_>, suspicion: &Suspicion, failed: u64, runs: 
         ("package", Value::from(package.path.as_str())),
         ("directory", Value::from(prepared.go.directory().display().to_string())),
         ("locations", Value::from(suspicion.locations.clone())),
-        ("certain", Value::from(suspicion.certainty == Certainty::Certain)),
+        ("causes", Value::from(suspicion.causes.clone())),
         ("virtual_time", Value::from(virtual_time)),
         ("race", Value::from(prepared.build.race)),
         ("tags", Value::from(prepared.build.tags.clone())),
@@ -65,21 +79,64 @@ pub fn discovery(origin: &Origin<'_>, suspicion: &Suspicion, failed: u64, runs: 
     let directory = prepared.go.directory().display().to_string();
     discovery.replay_arguments = vec!["--module".to_owned(), directory];
     discovery.details = details.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    let assessment = Assessment {
+        class: suspicion.class,
+        certain: suspicion.certainty == Certainty::Certain,
+        needs_timeout: suspicion.needs_timeout,
+        undisturbed: *undisturbed,
+        library: suspicion.library,
+        sending: suspicion.sending,
+        idle: suspicion.idle,
+        lifecycle: suspicion.lifecycle,
+    };
+    discovery.details.insert("level".to_owned(), json!(assessment.level()));
+    if let Value::Object(fields) = json!(assessment) {
+        discovery.details.extend(fields);
+    }
     discovery
 }
 
 /// A test that is not run any more.
 pub fn deadly(prepared: &Prepared, subject: &Subject, seed: u64, number: u64) -> Discovery {
-    let (package, version) = (&subject.bench.package.path, prepared.go.version());
+    let (package, version) = (&subject.bench.package.path, version_of(&prepared.go));
     let mut discovery = Discovery::new(Kind::WORKER_DEATH, package, version, seed, number)
         .fingerprint(&subject.test)
-        .title(format!("{}: whoever runs this test is killed", subject.test));
+        .title(format!("{}: the process that runs this test is killed", subject.test));
     discovery.generator_version = GENERATOR;
-    discovery.explanation = "Three times whoever ran this test was killed, so it is not run any \
-        more: for the use of memory, by the test itself, or this is a fault of Strait.\n"
-        .to_owned();
-    discovery.details.insert("test".to_owned(), Value::from(subject.test.as_str()));
+    discovery.explanation =
+        "The process that ran this test was killed three times, so the test is \
+        not run any more. The reason is its use of memory, the test itself, or a fault of Strait.\n"
+            .to_owned();
+    let details = [("test", &subject.test), ("package", &subject.bench.package.path)];
+    for (name, value) in details {
+        discovery.details.insert(name.to_owned(), Value::from(value.as_str()));
+    }
     discovery
+}
+
+/// What a finding is known by, as its details say; findings of earlier versions have only places.
+pub fn causes(details: &BTreeMap<String, Value>) -> impl Iterator<Item = &str> {
+    let list = |name: &str| details.get(name).and_then(Value::as_array);
+    let known = list("causes").or_else(|| list("locations"));
+    known.into_iter().flatten().filter_map(Value::as_str)
+}
+
+fn slow_to_json(slow: &BTreeMap<u64, Pause>) -> Value {
+    let places = slow.iter().map(|(id, pause)| {
+        json!([format!("{id:016x}"), pause.length.as_micros() as u64, pause.times])
+    });
+    Value::Array(places.collect())
+}
+
+/// Slow places from a finding's `schedule.json`; what cannot be read is left out.
+pub fn slow_places(value: Option<&Value>) -> BTreeMap<u64, Pause> {
+    let place = |place: &Value| {
+        let id = u64::from_str_radix(place.get(0)?.as_str()?, 16).ok()?;
+        let length = Duration::from_micros(place.get(1)?.as_u64()?);
+        let times = u32::try_from(place.get(2)?.as_u64()?).ok()?;
+        Some((id, Pause { length, times }))
+    };
+    value.and_then(Value::as_array).into_iter().flatten().filter_map(place).collect()
 }
 
 fn explanation(origin: &Origin<'_>, suspicion: &Suspicion) -> String {
@@ -90,24 +147,38 @@ fn explanation(origin: &Origin<'_>, suspicion: &Suspicion) -> String {
         text.push_str(&order.iter().map(|line| format!("  {line}\n")).collect::<String>());
     }
     let clock = if origin.job.clock == Clock::Virtual { "virtual" } else { "real" };
+    let UndisturbedRuns { failed, runs } = origin.undisturbed;
+    if runs > 0 && !origin.job.plan.is_plain() {
+        text.push_str(&format!("\nUndisturbed runs that showed it: {failed} of {runs}.\n"));
+    }
     text.push_str(&format!("\nFound with {}, by the {clock} clock.\n", origin.job.plan.describe()));
     text
 }
 
-/// The order that was exercised, in words.
+/// The order that was exercised, in words: the last selects, each once.
 fn told(trace: &Trace, selects: &Selects, most: usize) -> Vec<String> {
     let order = Order::exercised(&trace.steps);
-    let mut lines: Vec<String> = Vec::new();
-    for line in order.0.iter().filter_map(|step| selects.tell(trace, step)) {
-        if lines.len() >= most {
-            lines.push("…".to_owned());
-            break;
-        }
-        if lines.last() != Some(&line) {
-            lines.push(line);
+    let lines = order.0.iter().filter_map(|step| selects.tell(trace, step)).collect();
+    collapsed(lines, most)
+}
+
+/// The last lines, each once, with how often it stands there.
+fn collapsed(lines: Vec<String>, most: usize) -> Vec<String> {
+    let mut kept: Vec<(String, usize)> = Vec::new();
+    let mut left_out = false;
+    for line in lines.into_iter().rev() {
+        let room = kept.len() < most;
+        match kept.iter_mut().find(|(known, _)| *known == line) {
+            Some((_, count)) => *count += 1,
+            None if room => kept.push((line, 1)),
+            None => left_out = true,
         }
     }
-    lines
+    let shown = kept.into_iter().rev().map(|(line, count)| match count {
+        1 => line,
+        count => format!("{line} ({count} times)"),
+    });
+    left_out.then(|| "…".to_owned()).into_iter().chain(shown).collect()
 }
 
 /// Locations as a fingerprint. Numbers are left out of fingerprints, and here lines tell faults
@@ -133,5 +204,23 @@ mod tests {
         let one = strait_findings::normalise(&letters(&["a.go:12".to_owned()]));
         let other = strait_findings::normalise(&letters(&["a.go:13".to_owned()]));
         assert_ne!(one, other);
+    }
+
+    #[test]
+    fn the_last_selects_are_told_once() {
+        let lines = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        for (order, most, expected) in
+            [("a b a b a b", 9, "a (3 times)|b (3 times)"), ("a b c", 2, "…|b|c"), ("a", 1, "a")]
+        {
+            assert_eq!(collapsed(lines(order), most).join("|"), expected, "{order}");
+        }
+    }
+
+    #[test]
+    fn slow_places_are_read_as_they_are_written() {
+        let pause = Pause { length: Duration::from_millis(3), times: 2 };
+        let slow = BTreeMap::from([(7, pause), (u64::MAX, pause)]);
+        assert_eq!(slow_places(Some(&slow_to_json(&slow))), slow);
+        assert_eq!(slow_places(Some(&json!([["x", 1, 1], [1], 2]))), BTreeMap::new());
     }
 }

@@ -14,6 +14,9 @@ pub enum Error {
     /// The store cannot be used.
     #[error(transparent)]
     Store(#[from] strait_findings::Error),
+    /// The cache cannot be used.
+    #[error(transparent)]
+    Cache(ToolError),
     /// A folder for binaries and shared files cannot be made.
     #[error("cannot make a temporary folder: {0}; is there room, and is TMPDIR right?")]
     Folder(io::Error),
@@ -65,6 +68,9 @@ pub enum Error {
     /// The queue.
     #[error(transparent)]
     Queue(#[from] strait_queue::Error),
+    /// What all campaigns have in common.
+    #[error(transparent)]
+    Campaign(#[from] strait_campaign::Error),
     /// A workspace is more than a module, and only modules travel.
     #[error(
         "workers get this module and not what else {} names; set GOWORK=off if the module can do without",

@@ -5,39 +5,37 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
-use strait_findings::{Discovery, Finding, Kind};
-use strait_golang::{Request, Run, State, TestBinary};
+use strait_campaign::Ending;
+use strait_findings::{Discovery, Finding, Kind, Ranges};
+use strait_golang::{Request, Run, TestBinary};
+use strait_toolchain::End;
 
-use crate::campaign::{Ended, InternalError, Sensitive};
 use crate::counters::Counters;
-use crate::discover::{Origin, deadly, discovery};
+use crate::discover::{causes, deadly};
+use crate::ended::{Ended, InternalError};
 use crate::error::Error;
-use crate::judge::{Certainty, Suspicion, judge, panic_kind};
-use crate::order::Order;
+use crate::evidence::Shown;
+use crate::indices::RunIndices;
+use crate::judge::{Certainty, Rules, Suspicion, judge, panic_kind};
 use crate::overlay_fault::overlay_fault;
 use crate::plan::Switches;
+use crate::predict::lock_cycles;
 use crate::prepare::Prepared;
 use crate::selects::Selects;
 use crate::state::{Job, Progress};
 use crate::subject::{Clock, Subject};
 
-/// How often a finding is run again to learn its rate, and for how long at most.
-const CONFIRMATIONS: u64 = 4;
-const CONFIRMING: Duration = Duration::from_secs(4);
-/// A test that does not end gets so many times its limit before that is said.
-const SLOWER: u32 = 4;
 /// Subtests are tests of their own up to this number.
 const SUBTESTS: usize = 32;
-/// A rate that hardly disturbs.
-const LOW_RATE: u32 = 64;
+/// What is left at the end of a test gets so long to end, if nothing may be left.
+const LIFECYCLE_SETTLE: Duration = Duration::from_millis(500);
 
-/// Places of findings, by package and kind.
-pub type Places = BTreeSet<(String, Kind, String)>;
+/// What findings are known by, with their kinds.
+pub type KnownCauses = BTreeSet<(Kind, String)>;
 
 /// What decides what a hunt does, whatever its tests.
 #[derive(Clone, Copy)]
@@ -50,49 +48,80 @@ pub struct Terms<'a> {
     pub runs: Option<u64>,
     /// What is used.
     pub switches: Switches,
-    /// Asked whether to end at once.
-    pub stop: &'a (dyn Fn() -> bool + Sync),
+    /// What counts as wrong.
+    pub rules: &'a Rules,
+    /// Asked whether to end.
+    pub ending: &'a dyn Ending,
+    /// Runs that need not be made again.
+    pub indices: Option<&'a RunIndices>,
 }
+
+impl Terms<'_> {
+    /// A test about which nothing is known but which of its runs were made before.
+    fn progress(&self, subject: Subject) -> Progress {
+        let done = self.indices.map_or_else(Ranges::default, |indices| indices.done(&subject));
+        Progress::resumed(subject, done)
+    }
+}
+
+/// What a hunt reports while it goes on.
+pub enum Event {
+    /// A run of a test has had all that follows from it.
+    Done {
+        /// The test.
+        subject: Subject,
+        /// The number of the run.
+        run: u64,
+    },
+    /// A fault.
+    Found {
+        /// The test that showed it.
+        subject: Subject,
+        /// The fault.
+        discovery: Box<Discovery>,
+    },
+}
+
+/// Where events go.
+pub type Report<'r> = &'r (dyn Fn(Event) -> Result<(), Error> + Sync);
 
 /// A hunt that is about to begin, or under way.
 pub struct Hunt<'a> {
-    terms: Terms<'a>,
-    /// No run begins after that.
-    deadline: Option<Instant>,
+    pub(crate) terms: Terms<'a>,
     counters: &'a Counters,
-    shared: Mutex<Shared>,
+    pub(crate) shared: Mutex<Shared>,
     /// A thread cannot go on, so the others need not.
     failed: AtomicBool,
 }
 
 /// What the threads share.
-struct Shared {
-    tests: Vec<Progress>,
-    known: Places,
-    selects: Selects,
+pub(crate) struct Shared {
+    pub tests: Vec<Progress>,
+    pub known: KnownCauses,
+    pub selects: Selects,
     parsed: BTreeSet<PathBuf>,
-    ended: Ended,
+    pub ended: Ended,
 }
 
 impl<'a> Hunt<'a> {
-    /// Over these tests. Whatever is known from elsewhere is reported: whoever reads it knows.
+    /// Over these tests. Faults that are known from elsewhere are reported too.
     pub fn new(
         terms: Terms<'a>,
         subjects: impl IntoIterator<Item = Subject>,
-        deadline: Option<Instant>,
         counters: &'a Counters,
     ) -> Self {
         let prepared = terms.prepared;
-        let tests: Vec<Progress> = subjects.into_iter().map(Progress::new).collect();
+        let tests = subjects.into_iter().map(|subject| terms.progress(subject));
+        let tests: Vec<Progress> = tests.collect();
         counters.set_tests(tests.len());
         let shared = Mutex::new(Shared {
             tests,
-            known: Places::new(),
+            known: KnownCauses::new(),
             selects: Selects::new(prepared.overlay.root(&prepared.go), &prepared.base),
             parsed: BTreeSet::new(),
             ended: Ended::default(),
         });
-        Hunt { terms, deadline, counters, shared, failed: AtomicBool::new(false) }
+        Hunt { terms, counters, shared, failed: AtomicBool::new(false) }
     }
 
     /// What there is to say in the end.
@@ -108,25 +137,37 @@ impl<'a> Hunt<'a> {
         ended.exiting = named(&|test| test.exits);
         ended.real_time =
             named(&|test| test.clock == Clock::Real && test.subject.bench.fast.is_some());
+        // A circle that has closed is a finding.
+        let closed = |test: &&Progress| test.found == 0;
+        for test in shared.tests.iter().filter(closed) {
+            let cycles = test.predicted().iter().map(|cycle| cycle.story.clone());
+            ended.predicted.extend(cycles.map(|story| (test.subject.name(), story)));
+        }
+        ended.not_run = named(&|test| test.issued == 0);
+        for test in &shared.tests {
+            let package = test.subject.bench.package.path.clone();
+            let runs = ended.by_package.entry(package).or_default();
+            runs.tests += 1;
+            runs.runs += test.made;
+        }
         ended.complete =
             self.terms.runs.is_some_and(|runs| shared.tests.iter().all(|test| test.issued >= runs));
         ended
     }
 
     /// One thread's part, to the end; `number` is the thread's own.
-    pub fn work(&self, number: usize, sender: &Sender<Discovery>) -> Result<(), Error> {
+    pub fn work(&self, number: usize, report: Report<'_>) -> Result<(), Error> {
         let file = self.terms.prepared.shared_file(number);
-        let result = self.work_with(&file, sender);
+        let result = self.work_with(&file, report);
         self.failed.fetch_or(result.is_err(), Ordering::SeqCst);
         // It may never have been made.
         let _ = std::fs::remove_file(&file);
         result
     }
 
-    fn work_with(&self, file: &Path, sender: &Sender<Discovery>) -> Result<(), Error> {
+    fn work_with(&self, file: &Path, report: Report<'_>) -> Result<(), Error> {
         loop {
-            let over = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            if over || self.is_stopped() {
+            if self.terms.ending.is_due() || self.is_stopped() {
                 return Ok(());
             }
             let next = self.next(&mut lock(&self.shared));
@@ -138,17 +179,17 @@ impl<'a> Hunt<'a> {
                 }
                 Next::End => return Ok(()),
             };
-            match self.make(test, &subject, &job, file, sender) {
+            match self.make(test, &subject, &job, file, report) {
                 Err(error) if error.is_lost_supervisor() => {
-                    self.lose(test, &subject, &job, sender)?;
+                    self.lose(test, &subject, &job, report)?;
                 }
                 made => made?,
             }
         }
     }
 
-    fn is_stopped(&self) -> bool {
-        (self.terms.stop)() || self.failed.load(Ordering::SeqCst)
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.terms.ending.is_now() || self.failed.load(Ordering::SeqCst)
     }
 
     /// Makes a run and follows what it shows.
@@ -158,7 +199,7 @@ impl<'a> Hunt<'a> {
         subject: &Subject,
         job: &Job,
         file: &Path,
-        sender: &Sender<Discovery>,
+        report: Report<'_>,
     ) -> Result<(), Error> {
         let Some(run) = self.execute(subject, job, file, job.number == 0)? else {
             let progress = &mut lock(&self.shared).tests[test];
@@ -168,12 +209,23 @@ impl<'a> Hunt<'a> {
         if self.is_stopped() {
             return Ok(());
         }
+        if let End::OverLimit(resource) = run.finished.end {
+            let shared = &mut *lock(&self.shared);
+            shared.tests[test].retire();
+            shared.ended.over_limit.push((subject.name(), resource));
+            return Ok(());
+        }
         let mut lost = Ok(());
-        for suspicion in self.consider(test, subject, job, &run)? {
-            match self.confirm(test, subject, job, &run, suspicion, file, sender) {
+        let (counts, suspicions) = self.consider(test, subject, job, &run)?;
+        for suspicion in suspicions {
+            let shown = Shown { test, subject, job, run: &run, file };
+            match self.confirm(shown, suspicion, report) {
                 Err(error) if error.is_lost_supervisor() => lost = Err(error),
                 confirmed => confirmed?,
             }
+        }
+        if counts && lost.is_ok() && !self.is_stopped() {
+            report(Event::Done { subject: subject.clone(), run: job.number })?;
         }
         lost
     }
@@ -184,7 +236,7 @@ impl<'a> Hunt<'a> {
         test: usize,
         subject: &Subject,
         job: &Job,
-        sender: &Sender<Discovery>,
+        report: Report<'_>,
     ) -> Result<(), Error> {
         let progress = &mut lock(&self.shared).tests[test];
         if !progress.lose(job) {
@@ -192,7 +244,8 @@ impl<'a> Hunt<'a> {
         }
         progress.found += 1;
         let Terms { prepared, seed, .. } = self.terms;
-        sender.send(deadly(prepared, subject, seed, job.number)).map_err(|_| Error::Worker)
+        let discovery = Box::new(deadly(prepared, subject, seed, job.number));
+        report(Event::Found { subject: subject.clone(), discovery })
     }
 
     fn next(&self, shared: &mut Shared) -> Next {
@@ -202,7 +255,18 @@ impl<'a> Hunt<'a> {
         if order.is_empty() {
             return Next::End;
         }
-        order.sort_by_key(|test| shared.tests[*test].rank());
+        // Every test has its first run before any has a second one, and the packages take turns.
+        let mut spent: BTreeMap<&str, (usize, Duration)> = BTreeMap::new();
+        for test in &shared.tests {
+            let entry = spent.entry(&test.subject.bench.package.path).or_default();
+            *entry = (entry.0 + usize::from(test.issued > 0), entry.1 + test.spent);
+        }
+        let key = |test: &Progress| match test.issued {
+            0 => (false, spent[test.subject.bench.package.path.as_str()], test.rank()),
+            _ => (true, (0, Duration::ZERO), test.rank()),
+        };
+        let keys: Vec<_> = shared.tests.iter().map(key).collect();
+        order.sort_by_key(|test| keys[*test]);
         for test in order {
             let progress = &mut shared.tests[test];
             if let Some(job) = progress.next(self.terms.seed, self.terms.switches) {
@@ -213,7 +277,7 @@ impl<'a> Hunt<'a> {
     }
 
     /// Makes a run; `None` if there is no binary for its clock.
-    fn execute(
+    pub(crate) fn execute(
         &self,
         subject: &Subject,
         job: &Job,
@@ -222,7 +286,10 @@ impl<'a> Hunt<'a> {
     ) -> Result<Option<Run>, Error> {
         let Some(binary) = self.binary(subject, job.clock)? else { return Ok(None) };
         let sanitize = self.terms.switches.sanitizer;
-        let wishes = job.plan.wishes(job.clock == Clock::Virtual, job.limit, sanitize);
+        let mut wishes = job.plan.wishes(job.clock == Clock::Virtual, job.limit, sanitize);
+        if self.terms.rules.lifecycle {
+            wishes.settle = LIFECYCLE_SETTLE;
+        }
         let processors = job.plan.processors;
         let request = Request { test: &subject.test, wishes: &wishes, verbose, processors };
         let run = binary.run(&self.terms.prepared.go, &request, file)?;
@@ -241,20 +308,23 @@ impl<'a> Hunt<'a> {
         }
     }
 
-    /// Judges a run and takes it in. Suspicions come back that are worth a confirmation.
+    /// Judges a run and takes it in. Says whether the run counts, and which suspicions are worth a
+    /// confirmation.
     fn consider(
         &self,
         test: usize,
         subject: &Subject,
         job: &Job,
         run: &Run,
-    ) -> Result<Vec<Suspicion>, Error> {
+    ) -> Result<(bool, Vec<Suspicion>), Error> {
         self.read_selects(run)?;
         let shared = &mut *lock(&self.shared);
         if let Some(what) = overlay_fault(run) {
             note_internal_error(&mut shared.ended, subject, job, run, what);
         }
-        let mut suspicions = judge(run, &shared.selects);
+        shared.tests[test].spent += run.finished.wall;
+        shared.tests[test].made += 1;
+        let mut suspicions = judge(run, &shared.selects, self.terms.rules);
         if job.clock == Clock::Virtual {
             // Time that stands still is no fault of the test.
             suspicions.retain(|suspicion| suspicion.kind != Kind::TIMEOUT);
@@ -274,30 +344,28 @@ impl<'a> Hunt<'a> {
         }
         let judged = suspicions.iter().any(|suspicion| suspicion.certainty >= Certainty::Likely);
         let counts = shared.tests[test].learn(job, run, judged);
+        if run.passed() && counts {
+            let cycles = lock_cycles(&run.trace, &shared.selects);
+            shared.tests[test].predict(cycles);
+        }
         if job.number == 0 && counts {
             self.add_subtests(shared, subject, run);
         }
         if !counts {
-            return Ok(Vec::new());
+            return Ok((false, Vec::new()));
         }
         if job.number == 0 && subject.test.contains('/') && !run.passed() {
             // The whole test passes, so this subtest needs those that were left out.
             shared.tests[test].retire();
-            return Ok(Vec::new());
+            return Ok((true, Vec::new()));
         }
-        let package = &subject.bench.package.path;
-        suspicions.retain(|suspicion| {
-            !suspicion.locations.iter().any(|location| {
-                let key = (package.clone(), suspicion.kind.clone(), location.clone());
-                shared.known.contains(&key)
-            })
-        });
+        suspicions.retain(|one| !keys(one).any(|key| shared.known.contains(&key)));
         for suspicion in suspicions.iter().filter(|one| one.certainty >= Certainty::Likely) {
-            remember(&mut shared.known, package, suspicion);
+            shared.known.extend(keys(suspicion));
         }
         let fails = shared.tests[test].fails;
         suspicions.retain(|suspicion| suspicion.certainty != Certainty::Sensitive || !fails);
-        Ok(suspicions)
+        Ok((true, suspicions))
     }
 
     /// The selects of files that have not been seen before.
@@ -335,157 +403,12 @@ impl<'a> Hunt<'a> {
         if names.len() < 2 || names.len() > SUBTESTS {
             return;
         }
-        for name in names {
-            let subject = Subject { bench: Arc::clone(&subject.bench), test: name.to_owned() };
-            shared.tests.push(Progress::new(subject));
+        for (subtest, name) in (1..).zip(names) {
+            let bench = Arc::clone(&subject.bench);
+            let subject = Subject { bench, test: name.to_owned(), subtest };
+            shared.tests.push(self.terms.progress(subject));
         }
         self.counters.set_tests(shared.tests.len());
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "a run, what it showed and where that goes")]
-    fn confirm(
-        &self,
-        test: usize,
-        subject: &Subject,
-        job: &Job,
-        run: &Run,
-        mut suspicion: Suspicion,
-        file: &Path,
-        sender: &Sender<Discovery>,
-    ) -> Result<(), Error> {
-        match suspicion.certainty {
-            Certainty::Sensitive => {
-                return self.confirm_sensitive(subject, job, &suspicion, file);
-            }
-            Certainty::Suspect => {
-                let shared = &mut *lock(&self.shared);
-                let known = &mut shared.ended.suspects;
-                if !known.iter().any(|(_, one)| one.locations == suspicion.locations) {
-                    known.push((subject.name(), suspicion));
-                }
-                return Ok(());
-            }
-            Certainty::Likely | Certainty::Certain => {}
-        }
-        let (mut failed, mut runs, mut lost) = (1, 1, Ok(()));
-        let until = Instant::now() + CONFIRMING;
-        let longer = if suspicion.kind == Kind::TIMEOUT { SLOWER } else { 2 };
-        let again = Job { limit: job.limit * longer, ..job.clone() };
-        while runs <= CONFIRMATIONS && (Instant::now() < until || runs == 1) {
-            if self.is_stopped() {
-                break;
-            }
-            let rerun = match self.execute(subject, &again, file, false) {
-                Err(error) if error.is_lost_supervisor() => {
-                    lost = Err(error);
-                    break;
-                }
-                rerun => rerun?,
-            };
-            let Some(rerun) = rerun else { break };
-            runs += 1;
-            failed += u64::from(self.shows(&rerun, &suspicion));
-        }
-        if suspicion.certainty == Certainty::Likely && failed < 2 {
-            let shared = &mut *lock(&self.shared);
-            forget(&mut shared.known, &subject.bench.package.path, &suspicion);
-            return lost;
-        }
-        if run.trace.overtaken > 0 && lost.is_ok() {
-            match self.shows_unforced(subject, job, &suspicion, file) {
-                Err(error) if error.is_lost_supervisor() => lost = Err(error),
-                shown => {
-                    if !shown? {
-                        let selects = &lock(&self.shared).selects;
-                        suspicion.needs_timeout(&run.trace, selects);
-                    }
-                }
-            }
-        }
-        let discovery = {
-            let shared = &mut *lock(&self.shared);
-            shared.tests[test].found += 1;
-            let origin = Origin {
-                prepared: self.terms.prepared,
-                subject,
-                job,
-                run,
-                selects: &shared.selects,
-                seed: self.terms.seed,
-            };
-            discovery(&origin, &suspicion, failed, runs)
-        };
-        sender.send(discovery).map_err(|_| Error::Worker)?;
-        lost
-    }
-
-    /// Does a run show this, and not merely as a consequence of a failed assertion?
-    fn shows(&self, run: &Run, suspicion: &Suspicion) -> bool {
-        let showed = judge(run, &lock(&self.shared).selects);
-        showed
-            .iter()
-            .any(|other| other.certainty > Certainty::Sensitive && is_same(other, suspicion))
-    }
-
-    /// Does it also show if no select is forced? In the run that showed it a timeout was preferred to a
-    /// case that could go on.
-    fn shows_unforced(
-        &self,
-        subject: &Subject,
-        job: &Job,
-        suspicion: &Suspicion,
-        file: &Path,
-    ) -> Result<bool, Error> {
-        let mut free = job.clone();
-        free.plan.order = Order::default();
-        let until = Instant::now() + CONFIRMING;
-        for _ in 0..CONFIRMATIONS {
-            if self.is_stopped() || Instant::now() >= until {
-                break;
-            }
-            let Some(rerun) = self.execute(subject, &free, file, false)? else { break };
-            if rerun.trace.overtaken == 0 && self.shows(&rerun, suspicion) {
-                return Ok(true);
-            }
-            free.plan.seed = free.plan.seed.wrapping_add(1);
-        }
-        Ok(false)
-    }
-
-    /// A failed assertion, or a panic that is one, is told apart, and only if little disturbance suffices.
-    fn confirm_sensitive(
-        &self,
-        subject: &Subject,
-        job: &Job,
-        suspicion: &Suspicion,
-        file: &Path,
-    ) -> Result<(), Error> {
-        let known = lock(&self.shared)
-            .ended
-            .sensitive
-            .iter()
-            .any(|one| one.test == subject.test && one.package == subject.bench.package.path);
-        if known {
-            return Ok(());
-        }
-        let mut low = job.clone();
-        low.plan.rate = job.plan.rate.min(LOW_RATE);
-        // Nobody else of this package runs meanwhile: they may be in each other's way.
-        let _alone = subject.bench.alone.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(rerun) = self.execute(subject, &low, file, false)? else { return Ok(()) };
-        let panicked = |one: &Suspicion| one.kind == panic_kind();
-        let failed = rerun.trace.state == State::Judged && !rerun.passed()
-            || rerun.trace.failure.is_some()
-            || judge(&rerun, &lock(&self.shared).selects).iter().any(panicked);
-        if failed {
-            lock(&self.shared).ended.sensitive.push(Sensitive {
-                test: subject.test.clone(),
-                package: subject.bench.package.path.clone(),
-                said: suspicion.title.clone(),
-                plan: low.plan.describe(),
-            });
-        }
-        Ok(())
     }
 }
 
@@ -515,52 +438,30 @@ enum Next {
     End,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The same fault: of a kind, and at one place at least.
-pub(crate) fn is_same(one: &Suspicion, other: &Suspicion) -> bool {
-    one.kind == other.kind
-        && (one.locations.iter().any(|location| other.locations.contains(location))
-            || one.locations.is_empty() && other.locations.is_empty())
-}
-
-fn remember(known: &mut Places, package: &str, suspicion: &Suspicion) {
-    for location in &suspicion.locations {
-        known.insert((package.to_owned(), suspicion.kind.clone(), location.clone()));
-    }
-}
-
-fn forget(known: &mut Places, package: &str, suspicion: &Suspicion) {
-    for location in &suspicion.locations {
-        known.remove(&(package.to_owned(), suspicion.kind.clone(), location.clone()));
-    }
+/// What a suspicion is known by.
+pub(crate) fn keys(suspicion: &Suspicion) -> impl Iterator<Item = (Kind, String)> + '_ {
+    suspicion.causes.iter().map(|cause| (suspicion.kind.clone(), cause.clone()))
 }
 
 /// What earlier campaigns in the same folder have found.
-pub fn known<'a>(findings: impl Iterator<Item = &'a Finding>) -> Places {
-    let keys =
-        findings.flat_map(|finding| places_of(&finding.target, &finding.kind, &finding.details));
-    keys.collect()
+pub fn known<'a>(findings: impl Iterator<Item = &'a Finding>) -> KnownCauses {
+    findings.flat_map(|finding| known_by(&finding.kind, &finding.details)).collect()
 }
 
-fn places_of(
-    package: &str,
-    kind: &Kind,
-    details: &BTreeMap<String, Value>,
-) -> impl Iterator<Item = (String, Kind, String)> {
-    let locations = details.get("locations").and_then(Value::as_array);
-    locations
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .map(move |location| (package.to_owned(), kind.clone(), location.to_owned()))
+fn known_by<'a>(
+    kind: &'a Kind,
+    details: &'a BTreeMap<String, Value>,
+) -> impl Iterator<Item = (Kind, String)> + 'a {
+    causes(details).map(|cause| (kind.clone(), cause.to_owned()))
 }
 
-/// Is it at places where nothing is known? Then it is known from now on.
-pub fn is_news(known: &mut Places, discovery: &Discovery) -> bool {
-    let keys: Vec<_> = places_of(&discovery.target, &discovery.kind, &discovery.details).collect();
+/// Has it a cause of which nothing is known? Then it is known from now on.
+pub fn is_news(known: &mut KnownCauses, discovery: &Discovery) -> bool {
+    let keys: Vec<_> = known_by(&discovery.kind, &discovery.details).collect();
     let is_new = !keys.iter().any(|key| known.contains(key));
     known.extend(keys);
     is_new

@@ -194,7 +194,7 @@ fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Error + '_ {
 }
 
 /// FNV-1a with 128 bits: against accidents, not against people.
-fn digest(bytes: &[u8]) -> String {
+pub(crate) fn digest(bytes: &[u8]) -> String {
     let basis: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     let hash = bytes.iter().fold(basis, |hash, byte| {
         (hash ^ u128::from(*byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)

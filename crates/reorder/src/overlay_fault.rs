@@ -143,6 +143,7 @@ mod tests {
                 created: None,
                 kept_by_timers: false,
                 leaked_at_failure: false,
+                test: String::new(),
                 object: None,
                 channels: Vec::new(),
                 frames: frames.iter().map(site).collect(),

@@ -3,10 +3,11 @@
 //! Yields find most, but some bugs hide from them, and preferences help some selects and hinder
 //! others: so the arms of [`arm`] take turns, and some runs are free of both.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use strait_golang::Wishes;
+use strait_golang::{Pause, Wishes};
 
 use crate::chance::Chance;
 use crate::order::Order;
@@ -52,23 +53,37 @@ pub struct Plan {
     pub patience: u32,
     /// GOMAXPROCS, if not that of the machine.
     pub processors: Option<u32>,
+    /// How long a yield sleeps at most, if not as long as usual.
+    pub nap: Option<Duration>,
+    /// Places that are slow, by their ids.
+    pub slow: BTreeMap<u64, Pause>,
 }
 
 impl Plan {
     /// The program as it is.
     pub fn plain(seed: u64) -> Self {
-        Plan { seed, rate: 0, sited: false, order: Order::default(), patience: 0, processors: None }
+        Plan {
+            seed,
+            rate: 0,
+            sited: false,
+            order: Order::default(),
+            patience: 0,
+            processors: None,
+            nap: None,
+            slow: BTreeMap::new(),
+        }
     }
 
     /// Is nothing disturbed and nothing preferred?
     pub fn is_plain(&self) -> bool {
-        self.rate == 0 && self.order.is_empty()
+        self.rate == 0 && self.order.is_empty() && self.slow.is_empty()
     }
 
     /// As it is written into the shared file.
     pub fn wishes(&self, virtual_time: bool, limit: Duration, sanitize: bool) -> Wishes {
         let (window, more) =
             if virtual_time { (WINDOW, MORE_WINDOW) } else { (REAL_WINDOW, MORE_REAL_WINDOW) };
+        let usual = Wishes::default();
         Wishes {
             seed: self.seed,
             rate: self.rate,
@@ -77,7 +92,11 @@ impl Plan {
             picks: self.order.picks(),
             sanitize,
             limit,
-            ..Wishes::default()
+            nap: self.nap.unwrap_or(usual.nap),
+            // Goroutines that pause have to wake up before they are judged.
+            settle: usual.settle + self.nap.filter(|_| !virtual_time).unwrap_or_default(),
+            slow: self.slow.clone(),
+            ..usual
         }
     }
 
@@ -88,11 +107,16 @@ impl Plan {
             1 => "an order of one select".to_owned(),
             count => format!("an order of {count} selects"),
         };
+        let slow = match self.slow.len() {
+            0 => String::new(),
+            1 => ", a pause at one place".to_owned(),
+            places => format!(", pauses at {places} places"),
+        };
         match self.rate {
-            0 => format!("seed {}, no yields, {order}", self.seed),
+            0 => format!("seed {}, no yields, {order}{slow}", self.seed),
             rate => {
                 let what = if self.sited { "places" } else { "operations" };
-                format!("seed {}, yields at {rate} of 1024 {what}, {order}", self.seed)
+                format!("seed {}, yields at {rate} of 1024 {what}, {order}{slow}", self.seed)
             }
         }
     }

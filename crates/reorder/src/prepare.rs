@@ -11,7 +11,11 @@ use strait_golang::{Build, Built, Go, Overlay, Package, TestBinary, compile, pac
 use strait_toolchain::{Cache, Launcher, Scratch};
 
 use crate::error::Error;
+use crate::module::digest;
 use crate::subject::{Bench, Subject};
+
+/// What is said of a package that was not compiled in time.
+const TOO_LATE: &str = "the campaign ended before it was compiled";
 
 /// What to fuzz.
 #[derive(Clone, Debug)]
@@ -125,6 +129,16 @@ fn take<'p>(
 }
 
 impl Prepared {
+    /// What tells the compiled tests from others: it changes with their code and with all that they use.
+    pub fn digest(&self) -> Result<String, Error> {
+        let mut digests = String::new();
+        for bench in &self.benches {
+            let digest = bench.digest().map_err(Error::Folder)?;
+            digests += &format!("{} {digest}\n", bench.package.path);
+        }
+        Ok(digest(digests.as_bytes()))
+    }
+
     /// Compiles packages, one a core at a time, and takes them up in their order.
     fn add_all(
         &mut self,
@@ -162,11 +176,17 @@ impl Prepared {
         for (package, compiled) in packages.into_iter().zip(results) {
             match compiled {
                 Some(Compiled::Ready(binary, tests)) => self.take_up(package, *binary, tests)?,
-                // What was interrupted says nothing about the package.
-                Some(Compiled::Refused(said)) if !stop.load(Ordering::SeqCst) => {
+                Some(Compiled::Refused(said)) => {
+                    // What an interrupted compiler says is not about the package.
+                    let is_stopped = stop.load(Ordering::SeqCst);
+                    let said = if is_stopped { TOO_LATE.to_owned() } else { said };
                     self.problems.push(Problem { package: package.path, said });
                 }
-                Some(Compiled::Refused(_) | Compiled::Empty) | None => {}
+                Some(Compiled::Empty) => {}
+                None => {
+                    let said = TOO_LATE.to_owned();
+                    self.problems.push(Problem { package: package.path, said });
+                }
             }
         }
         Ok(())
@@ -187,7 +207,7 @@ impl Prepared {
             let _ = bench.real(&self.go, &self.overlay)?;
         }
         self.benches.push(Arc::clone(&bench));
-        let subject = |test: String| Subject { bench: Arc::clone(&bench), test };
+        let subject = |test: String| Subject { bench: Arc::clone(&bench), test, subtest: 0 };
         self.subjects.extend(tests.into_iter().map(subject));
         Ok(())
     }

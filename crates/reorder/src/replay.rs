@@ -10,9 +10,10 @@ use strait_findings::{Finding, Replay};
 use strait_golang::{Request as RunRequest, TestBinary};
 use strait_toolchain::{Cache, Launcher};
 
+use crate::class::{Assessment, FindingClass};
+use crate::discover::{causes, slow_places};
 use crate::error::Error;
-use crate::hunt::is_same;
-use crate::judge::{Certainty, Suspicion, judge};
+use crate::judge::{Certainty, Rules, Suspicion, judge};
 use crate::order::Order;
 use crate::plan::Plan;
 use crate::prepare::{Prepared, Request, prepare};
@@ -92,22 +93,13 @@ impl Exhibit {
 
     /// Runs the test with the recorded plan, `tries` times or until time is up.
     pub fn run(&self, tries: u64, time: Duration, stop: &AtomicBool) -> Result<Again, Error> {
-        let known: Vec<String> = self
-            .finding
-            .details
-            .get("locations")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(|value| value.as_str().map(ToOwned::to_owned))
-            .collect();
-        let expected = Suspicion {
-            kind: self.finding.kind.clone(),
-            certainty: Certainty::Certain,
-            locations: known,
-            title: String::new(),
-            facts: Vec::new(),
-        };
+        let assessment = Assessment::of(&self.finding.details);
+        let class = assessment.map_or(FindingClass::Panic, |assessment| assessment.class);
+        let kind = self.finding.kind.clone();
+        let mut expected = Suspicion::new(kind, class, Certainty::Certain, String::new());
+        expected.causes = causes(&self.finding.details).map(ToOwned::to_owned).collect();
+        let lifecycle = assessment.is_some_and(|assessment| assessment.lifecycle);
+        let rules = Rules { lifecycle, ..Rules::default() };
         let file = self.prepared.shared_file(0);
         let deadline = Instant::now() + time;
         let mut again = Again::default();
@@ -120,9 +112,10 @@ impl Exhibit {
                 RunRequest { test: &self.test, wishes: &wishes, verbose: false, processors };
             let run = self.binary.run(&self.prepared.go, &request, &file)?;
             again.runs += 1;
-            let seen = judge(&run, &self.selects)
-                .into_iter()
-                .find(|one| one.certainty > Certainty::Sensitive && is_same(one, &expected));
+            let seen = judge(&run, &self.selects, &rules).into_iter().find(|one| {
+                let counts = one.certainty > Certainty::Sensitive;
+                (counts || class == FindingClass::DependsOnTime) && one.is_same(&expected)
+            });
             again.failed += u64::from(seen.is_some());
             again.suspicion = again.suspicion.or(seen);
         }
@@ -141,5 +134,7 @@ fn plan(schedule: &Value) -> Option<Plan> {
         order: Order::from_json(schedule.get("order")?)?,
         patience: number("patience").and_then(|patience| u32::try_from(patience).ok())?,
         processors: number("processors").and_then(|count| u32::try_from(count.min(1024)).ok()),
+        nap: number("nap_us").map(Duration::from_micros),
+        slow: slow_places(schedule.get("slow")),
     })
 }

@@ -65,6 +65,11 @@ impl Selects {
 
     /// A step in words: ``select at daemon.go:12 took `<-ch`, case 2 of 3``.
     pub fn tell(&self, trace: &Trace, step: &Step) -> Option<String> {
+        self.tell_with(trace, step, "took")
+    }
+
+    /// The same with another verb.
+    pub fn tell_with(&self, trace: &Trace, step: &Step, verb: &str) -> Option<String> {
         let site = trace.places.get(&step.site)?;
         let place = self.show(site);
         let select = self.by_place.get(&(site.file.clone(), site.line));
@@ -74,12 +79,12 @@ impl Selects {
             Some((number, select.cases.get(number)?.text.clone()))
         })?;
         let of = step.cases;
-        Some(format!("select at {place} took `{text}`, case {} of {of}", number + 1))
+        Some(format!("select at {place} {verb} `{text}`, case {} of {of}", number + 1))
     }
 }
 
 /// The package of a function: everything before the dot that follows the last slash.
-fn package(function: &str) -> &str {
+pub(crate) fn package(function: &str) -> &str {
     let slash = function.rfind('/').map_or(0, |slash| slash + 1);
     let dot = function[slash..].find('.').map_or(function.len(), |dot| slash + dot);
     &function[..dot]

@@ -1,13 +1,16 @@
 //! What a campaign knows about one test, and what its next run is.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
+use strait_findings::Ranges;
 use strait_golang::{Run, State};
 
 use crate::chance::Chance;
 use crate::feedback::{Coverage, Feedback};
 use crate::order::Order;
 use crate::plan::{Plan, Switches, arm};
+use crate::predict::{CycleTry, LockCycle};
 use crate::queue::Queue;
 use crate::subject::{Clock, Subject};
 
@@ -20,6 +23,9 @@ const SLOW_LIMIT: Duration = Duration::from_secs(60);
 /// Real runs are mixed in once in so many runs, unless they take long.
 const REAL_EVERY: u64 = 4;
 const QUICK: Duration = Duration::from_millis(1500);
+
+/// How many runs of a test come first that nothing disturbs.
+const UNDISTURBED: u64 = 2;
 
 /// A test that has killed whoever ran it so often is not run any more.
 const TOO_OFTEN: u32 = 3;
@@ -34,16 +40,26 @@ pub struct Progress {
     pub subject: Subject,
     /// Runs handed out.
     pub issued: u64,
+    /// Runs of an earlier session, which are not made again, except for the first: it teaches what the others
+    /// need.
+    done: Ranges,
     /// Has the first run, which nothing disturbs, come back?
     pub seeded: bool,
     /// Distinct findings of this test.
     pub found: u64,
+    /// How long its runs have taken, and how many there were.
+    pub spent: Duration,
+    /// Runs that have come back, confirmations left out.
+    pub made: u64,
     /// Which clock its runs have.
     pub clock: Clock,
     /// It failed at first, without any disturbance.
     pub fails: bool,
     /// It ends the process by itself.
     pub exits: bool,
+    /// Circles of locks that a run has shown, and runs that may close them.
+    predicted: Vec<LockCycle>,
+    untried: VecDeque<CycleTry>,
     queue: Queue,
     coverage: Coverage,
     seed_order: Order,
@@ -69,15 +85,25 @@ pub struct Job {
 impl Progress {
     /// Nothing is known yet.
     pub fn new(subject: Subject) -> Self {
+        Progress::resumed(subject, Ranges::default())
+    }
+
+    /// These runs were made in an earlier session, and nothing else is known.
+    pub fn resumed(subject: Subject, done: Ranges) -> Self {
         let clock = if subject.bench.fast.is_some() { Clock::Virtual } else { Clock::Real };
         Progress {
             subject,
             issued: 0,
+            done,
             seeded: false,
             found: 0,
+            spent: Duration::ZERO,
+            made: 0,
             clock,
             fails: false,
             exits: false,
+            predicted: Vec::new(),
+            untried: VecDeque::new(),
             queue: Queue::default(),
             coverage: Coverage::default(),
             seed_order: Order::default(),
@@ -87,9 +113,10 @@ impl Progress {
         }
     }
 
-    /// Whose turn it is: the lowest comes first. Where something was found, less is to be found.
-    pub fn rank(&self) -> u64 {
-        self.issued.saturating_mul(1 + 3 * self.found.min(8))
+    /// Whose turn it is: the lowest comes first. All tests get the same time, but where something was
+    /// found, less is to be found.
+    pub fn rank(&self) -> Duration {
+        self.spent.saturating_mul(1 + 3 * self.found.min(8) as u32)
     }
 
     /// The next run; `None` while the first one is under way.
@@ -98,15 +125,18 @@ impl Progress {
         if number > 0 && !self.seeded {
             return None;
         }
-        self.issued += 1;
+        self.issue();
         let name = self.subject.name();
         let mut chance = Chance::new(seed, &name, number);
         let mut plan = Plan::plain(chance.any());
         let real = number % REAL_EVERY == REAL_EVERY - 1
             && self.duration[1].is_none_or(|duration| duration < QUICK);
-        let clock = if real { Clock::Real } else { self.clock };
-        if number > 0 {
-            let arm = arm(number - 1, switches, &mut chance);
+        let mut clock = if real { Clock::Real } else { self.clock };
+        if let Some(next) = self.untried.pop_front().filter(|_| switches.yields) {
+            plan.slow = next.pauses;
+            clock = next.clock;
+        } else if number >= UNDISTURBED {
+            let arm = arm(number - UNDISTURBED, switches, &mut chance);
             (plan.rate, plan.sited) = (arm.rate, arm.sited);
             plan.processors = arm.single.then_some(1);
             if arm.ordered {
@@ -118,6 +148,14 @@ impl Progress {
             }
         }
         Some(Job { number, plan, clock, limit: self.limit(clock) })
+    }
+
+    /// One more run is handed out.
+    fn issue(&mut self) {
+        self.issued += 1;
+        while self.done.contains(self.issued) {
+            self.issued += 1;
+        }
     }
 
     fn order(&mut self, plan: &mut Plan, switches: Switches, chance: &mut Chance) {
@@ -182,6 +220,23 @@ impl Progress {
         self.feed(job, run);
         self.seeded = true;
         true
+    }
+
+    /// Takes in circles of locks that a run has shown. What needs the virtual clock is left out where it
+    /// does not work.
+    pub fn predict(&mut self, cycles: Vec<LockCycle>) {
+        for cycle in cycles {
+            if self.predicted.iter().all(|known| known.places != cycle.places) {
+                let works = |next: &CycleTry| next.clock == Clock::Real || next.clock == self.clock;
+                self.untried.extend(cycle.tries().filter(works));
+                self.predicted.push(cycle);
+            }
+        }
+    }
+
+    /// Circles of locks that were predicted.
+    pub fn predicted(&self) -> &[LockCycle] {
+        &self.predicted
     }
 
     /// It is not run any more, and nothing is said about it.

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use strait_golang::{Build, Built, Go, Overlay, Package, TestBinary, compile};
 
 use crate::error::Error;
+use crate::module::digest;
 
 /// Which clock a run has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +45,14 @@ impl Bench {
         Bench { package, fast, real, build, folder, alone }
     }
 
+    /// What tells the binary that was compiled first from others.
+    pub(crate) fn digest(&self) -> std::io::Result<String> {
+        let real = self.real.lock().unwrap_or_else(PoisonError::into_inner);
+        let real = real.as_ref().and_then(|real| real.as_ref().ok());
+        let Some(binary) = self.fast.as_ref().or(real) else { return Ok(String::new()) };
+        Ok(digest(&std::fs::read(&binary.path)?))
+    }
+
     /// The binary with the real clock. That it does not compile is an answer as well.
     pub fn real(&self, go: &Go, overlay: &Overlay) -> Result<Result<TestBinary, String>, Error> {
         let mut real = self.real.lock().unwrap_or_else(PoisonError::into_inner);
@@ -68,6 +77,8 @@ pub struct Subject {
     pub bench: Arc<Bench>,
     /// `TestX` or `TestX/sub`.
     pub test: String,
+    /// Which subtest of its test it is, from 1; 0 is the test itself.
+    pub subtest: u32,
 }
 
 impl Subject {

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use strait_campaign::{Stop, Threads};
 use strait_findings::Store;
-use strait_reorder::{Bounds, Campaign, Counters, Request, Switches, prepare};
+use strait_reorder::{Counters, LocalTests, Request, Rules, RunIndices, Switches, Terms, prepare};
 use strait_toolchain::{Cache, Launcher};
 
 /// Errors of any kind: they are only printed.
@@ -38,7 +37,7 @@ pub fn measure(
     runs: u64,
     seed: u64,
 ) -> Outcome<Measured> {
-    let stop = Arc::new(AtomicBool::new(false));
+    let stop = Stop::default();
     let launcher = Launcher::this_program()?;
     let request = Request {
         directory: module.canonicalize()?,
@@ -48,7 +47,7 @@ pub fn measure(
         virtual_time: true,
         tags: None,
     };
-    let prepared = prepare(&request, &launcher, &Cache::find()?, &stop, &mut |_| {})?;
+    let prepared = prepare(&request, &launcher, &Cache::find()?, stop.flag(), &mut |_| {})?;
     for problem in &prepared.problems {
         println!("{} is left out: {}", problem.package, problem.said);
     }
@@ -60,13 +59,23 @@ pub fn measure(
     let folder = tempfile::tempdir()?;
     let mut store = Store::open(folder.path())?;
     let id = store.campaign(seed, 1, "measurement")?;
-    let counters = Counters::default();
-    let time = Some(Duration::from_secs(3600));
-    let bounds = Bounds { seed, runs: Some(runs), time, jobs: 2, switches };
-    let campaign = Campaign { prepared: &prepared, bounds, stop: &stop, counters: &counters };
+    let _timer = stop.after(Some(Duration::from_secs(3600)));
+    let (counters, sums) = (Counters::default(), strait_campaign::Counters::default());
+    let terms = Terms {
+        prepared: &prepared,
+        seed,
+        runs: Some(runs),
+        switches,
+        rules: &Rules::default(),
+        ending: &stop,
+        indices: None,
+    };
+    let indices = RunIndices::new(&prepared, &store, id, false)?;
+    let campaign = LocalTests::new(terms, &indices, &counters, &store);
+    let threads = Threads { jobs: 2, stop: &stop, counters: &sums };
     let started = Instant::now();
     let mut found = BTreeMap::new();
-    campaign.run(&mut store, id, &mut |_, discovery| {
+    campaign.run(&threads, &mut store, id, &mut |_, discovery| {
         let test = discovery.details["test"].as_str().unwrap_or_default();
         let name = format!("{} {test}", discovery.target);
         let (runs, seconds) = (counters.runs(), started.elapsed().as_secs_f64());

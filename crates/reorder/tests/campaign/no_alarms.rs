@@ -54,6 +54,11 @@ fn goroutines_that_wait_on_purpose_are_no_finding() {
 }
 
 #[test]
+fn goroutines_that_finalizers_signals_and_timers_can_wake_are_no_finding() {
+    check(&["./reachable"], 25);
+}
+
+#[test]
 fn a_slow_test_is_no_finding() {
     check(&["./slow"], 1);
 }

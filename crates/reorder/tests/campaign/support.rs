@@ -4,11 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
+use strait_campaign::{Stop, Threads};
 use strait_findings::{Finding, Store};
-use strait_reorder::{Bounds, Campaign, Counters, Ended, Prepared, Request, Switches, prepare};
+use strait_reorder::{
+    Counters, Ended, LocalTests, Prepared, Request, Rules, RunIndices, Switches, Terms, prepare,
+};
 use strait_toolchain::{Cache, Launcher};
 
 /// What a campaign gave.
@@ -51,7 +52,18 @@ pub fn go_is_missing() -> bool {
 
 /// A campaign over some packages of a module.
 pub fn fuzz(directory: &Path, patterns: &[&str], runs: u64, folder: &Path) -> Outcome {
-    let stop = Arc::new(AtomicBool::new(false));
+    fuzz_with(directory, patterns, runs, folder, Rules::default())
+}
+
+/// A campaign with rules of its own.
+pub fn fuzz_with(
+    directory: &Path,
+    patterns: &[&str],
+    runs: u64,
+    folder: &Path,
+    rules: Rules,
+) -> Outcome {
+    let stop = Stop::default();
     let request = Request {
         directory: directory.to_owned(),
         patterns: patterns.iter().map(ToString::to_string).collect(),
@@ -60,14 +72,24 @@ pub fn fuzz(directory: &Path, patterns: &[&str], runs: u64, folder: &Path) -> Ou
         virtual_time: true,
         tags: None,
     };
-    let prepared = prepare(&request, &launcher(), &cache(), &stop, &mut |_| {}).expect("prepared");
+    let prepared =
+        prepare(&request, &launcher(), &cache(), stop.flag(), &mut |_| {}).expect("prepared");
     let mut store = Store::open(folder).expect("a store");
     let id = store.campaign(1, 1, "test").expect("a campaign");
-    let counters = Counters::default();
-    let bounds =
-        Bounds { seed: 1, runs: Some(runs), time: None, jobs: 2, switches: Switches::default() };
-    let campaign = Campaign { prepared: &prepared, bounds, stop: &stop, counters: &counters };
-    let ended = campaign.run(&mut store, id, &mut |_, _| {}).expect("it runs");
+    let terms = Terms {
+        prepared: &prepared,
+        seed: 1,
+        runs: Some(runs),
+        switches: Switches::default(),
+        rules: &rules,
+        ending: &stop,
+        indices: None,
+    };
+    let indices = RunIndices::new(&prepared, &store, id, false).expect("readable");
+    let (counters, sums) = (Counters::default(), strait_campaign::Counters::default());
+    let tests = LocalTests::new(terms, &indices, &counters, &store);
+    let threads = Threads { jobs: 2, stop: &stop, counters: &sums };
+    let ended = tests.run(&threads, &mut store, id, &mut |_, _| {}).expect("it runs");
     let findings = store.findings().cloned().collect();
     store.close().expect("closed");
     Outcome { findings, ended, prepared, folder: folder.to_owned() }

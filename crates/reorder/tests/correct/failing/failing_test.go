@@ -21,6 +21,37 @@ func TestWatchdog(t *testing.T) {
 	}
 }
 
+// The sender comes while the end of the context is waited for.
+func TestContext(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	result := make(chan int)
+	go func() {
+		time.Sleep(time.Millisecond)
+		result <- 1
+	}()
+	select {
+	case <-ctx.Done():
+		t.Fatal(ctx.Err())
+	case <-result:
+	}
+}
+
+// The timeout passes by itself if the sender is late, and the sender may come just after that.
+func TestShortTimeout(t *testing.T) {
+	result := make(chan int)
+	go func() {
+		time.Sleep(time.Millisecond)
+		result <- 1
+	}()
+	select {
+	case <-time.After(3 * time.Millisecond):
+		time.Sleep(time.Millisecond)
+		t.Fatal("too slow")
+	case <-result:
+	}
+}
+
 // semaphore is that of go-resiliency.
 type semaphore chan struct{}
 

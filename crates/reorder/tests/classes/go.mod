@@ -1,0 +1,3 @@
+module example.com/classes
+
+go 1.24
