@@ -11,7 +11,9 @@
     reason = "xtask is no part of the product: starting cargo and printing are its job"
 )]
 
+mod audit;
 mod book;
+mod compilers;
 mod first_hours;
 mod reference;
 mod step;
@@ -39,6 +41,8 @@ fn main() -> ExitCode {
         "tidy" => run(suites::TIDY, names),
         "bench" => run(suites::BENCH, names),
         "chaos" => run(suites::CHAOS, names),
+        "kill" => kill(names),
+        "audit" => run(audit::STEPS, names),
         "package" => run(suites::PACKAGE, names),
         "msrv" => run(suites::MSRV, names),
         "book" => run(suites::BOOK, names),
@@ -46,6 +50,8 @@ fn main() -> ExitCode {
         "go-differential" => go_differential(names),
         "go-cases" => go_cases(names),
         "go-standard-tests" => go_standard_tests(names),
+        "sweep" => sweep(names),
+        "compilers" => unpack_compilers(names),
         "help" | "-h" | "--help" => {
             println!("{}", help());
             ExitCode::SUCCESS
@@ -81,6 +87,18 @@ fn go_differential(arguments: &[String]) -> ExitCode {
     }
 }
 
+/// Kills campaigns at random moments; the arguments are how often and the seed.
+fn kill(arguments: &[String]) -> ExitCode {
+    let number = |text: &String| text.parse::<u64>().is_ok();
+    match (Workspace::find(), arguments) {
+        (Err(message), _) => usage(&message),
+        (Ok(workspace), [] | [_] | [_, _]) if arguments.iter().all(number) => {
+            exit_code(suites::kill(&workspace, arguments))
+        }
+        _ => usage("`kill` takes a number of kills and a seed"),
+    }
+}
+
 /// Where the Go programs with known truth are, seen from the root of the checkout.
 const CASES: &str = "../shared/cases";
 
@@ -109,6 +127,27 @@ fn go_standard_tests(packages: &[String]) -> ExitCode {
     match Workspace::find() {
         Ok(workspace) => exit_code(suites::go_standard_tests(&workspace, packages)),
         Err(message) => usage(&message),
+    }
+}
+
+/// Fuzzes published Go modules; the arguments are those of the sweep.
+fn sweep(arguments: &[String]) -> ExitCode {
+    match Workspace::find() {
+        Ok(workspace) => exit_code(suites::sweep(&workspace, arguments)),
+        Err(message) => usage(&message),
+    }
+}
+
+/// Unpacks compilers, into the folder named or into the user's cache.
+fn unpack_compilers(arguments: &[String]) -> ExitCode {
+    let folder = match arguments {
+        [] => compilers::default_folder(),
+        [folder] => Some(PathBuf::from(folder)),
+        _ => return usage("`compilers` takes one folder at most"),
+    };
+    match folder {
+        Some(folder) => exit_code(compilers::unpack(&folder)),
+        None => usage("neither XDG_CACHE_HOME nor HOME is set: name a folder"),
     }
 }
 
@@ -147,7 +186,18 @@ fn help() -> String {
          go-standard-tests [PACKAGE...]\n        \
          the standard library's own tests with and without the hooks of `strait go fuzz`, and\n        \
          every difference; runtime, sync, time, net, net/http, os/exec and context by default\n\
+         sweep [--jobs N] [--round N] [--last-round N] [--seconds N] [--total-seconds N] [--out DIR]\n        \
+         [MODULE...]\n        \
+         `strait go fuzz` on published Go modules, round after round: a minute each, eight hours\n        \
+         in all by default, every second round for data races; goes on where it was ended\n\
+         compilers [DIR]\n        \
+         Debian's Rust compilers and rust-analyzers as oracles for `strait types`, unpacked below\n        \
+         DIR (~/.cache/strait/compilers by default) and installed nowhere; some 2 GB\n\
          chaos   a campaign through a queue: 200 kills of workers, 5 of the server\n\
+         kill [KILLS] [SEED]\n        \
+         `kill -9` at random moments of `fuzz`, `types` and `go fuzz`, which are resumed: same\n        \
+         results, nothing left; 1,000 kills by default; STRAIT_BIN names a binary to use\n\
+         audit   the dependencies, by cargo-deny and deny.toml: {}\n\
          package every crate as it would be published, built from its package\n\
          msrv    a build with the oldest compiler that is promised\n\n\
          STEP runs only the steps named. A step whose tool is missing is skipped, and said at the\n\
@@ -155,6 +205,7 @@ fn help() -> String {
         names(suites::TEST),
         names(suites::BOOK),
         names(first_hours::PAGES),
+        names(audit::STEPS),
         required.join(", "),
     )
 }

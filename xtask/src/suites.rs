@@ -77,6 +77,20 @@ fn chaos(workspace: &Workspace) -> Outcome {
     workspace.cargo_with(&arguments, &[("STRAIT_CHAOS", CHAOS_SIZE)])
 }
 
+/// Kills of `cargo xtask kill`, unless the arguments say otherwise.
+const KILLS: &str = "1000";
+
+/// Kills campaigns at random moments and resumes them; the arguments are how often and the seed.
+pub fn kill(workspace: &Workspace, arguments: &[String]) -> Outcome {
+    let kills = arguments.first().map_or(KILLS, String::as_str);
+    let mut variables = vec![("STRAIT_KILLS", kills)];
+    variables.extend(arguments.get(1).map(|seed| ("STRAIT_KILLS_SEED", seed.as_str())));
+    let test = ["test", "-p", "strait-cli", "--release", "--test", "kill"];
+    // One after the other: they measure how long a campaign takes.
+    let flags = ["--", "--nocapture", "--test-threads", "1"];
+    workspace.cargo_with(&[test.as_slice(), &flags].concat(), &variables)
+}
+
 /// Programs of `cargo xtask go-differential`, unless the arguments say otherwise.
 const DIFFERENTIAL_SIZE: &str = "20000";
 
@@ -113,6 +127,19 @@ pub fn go_cases(workspace: &Workspace, folder: &Path) -> Outcome {
 pub fn go_standard_tests(workspace: &Workspace, packages: &[String]) -> Outcome {
     let mut all = vec!["run", "--package", "strait-golang", "--example", "standard_tests", "--"];
     all.extend(packages.iter().map(String::as_str));
+    workspace.cargo(&all)
+}
+
+/// Fuzzes published Go modules with `strait go fuzz`.
+pub fn sweep(workspace: &Workspace, arguments: &[String]) -> Outcome {
+    let strait = match release_binary(workspace) {
+        Ok(strait) => strait,
+        Err(outcome) => return outcome,
+    };
+    let out = workspace.target().join("sweep").display().to_string();
+    let mut all = vec!["run", "--package", "strait-reorder", "--example", "sweep", "--"];
+    all.extend(["--strait", &strait, "--out", &out]);
+    all.extend(arguments.iter().map(String::as_str));
     workspace.cargo(&all)
 }
 

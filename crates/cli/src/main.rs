@@ -3,12 +3,15 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the one room that prints")]
 
+mod campaign;
 mod commands;
 mod duration;
 mod interrupt;
+mod metrics;
 mod progress;
 mod queue;
 mod settings;
+mod summary;
 mod terminal;
 mod ui;
 
@@ -60,6 +63,7 @@ enum Command {
     Report(commands::report::ReportArgs),
     Merge(commands::merge::MergeArgs),
     Worker(commands::worker::WorkerArgs),
+    Queue(commands::queue::QueueCommandArgs),
     Explore(commands::explore::ExploreArgs),
     Gen(commands::r#gen::GenArgs),
     Completions(commands::completions::CompletionsArgs),
@@ -93,6 +97,7 @@ fn main() -> ExitCode {
         Command::Report(arguments) => arguments.run(&ui),
         Command::Merge(arguments) => arguments.run(&ui),
         Command::Worker(arguments) => arguments.run(&ui),
+        Command::Queue(arguments) => arguments.run(&ui),
         Command::Completions(arguments) => arguments.run(),
         Command::Man(arguments) => arguments.run(),
     };

@@ -2,13 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
-use strait_queue::{Address, Credentials, DeadLetter, Form, Link, Told};
+use strait_campaign::Shortfall;
+use strait_queue::{Address, Credentials, DeadLetter, Form, LOST, Link, Told};
 
 use crate::duration;
+use crate::metrics;
 use crate::ui::{Paint, Ui, grouped};
 
 /// How long a worker may be silent before its work goes to another.
@@ -28,15 +32,21 @@ pub struct QueueArgs {
     /// With --queue: work of a worker that was silent for so long goes to another [default: 30s]
     #[arg(long, value_name = "TIME", requires = "queue", value_parser = duration::parse)]
     lease: Option<Duration>,
+    /// With --queue: serve metrics for Prometheus at this address, such as 127.0.0.1:9464
+    #[arg(long, value_name = "ADDRESS", requires = "queue")]
+    metrics: Option<String>,
 }
 
 impl QueueArgs {
-    /// The queue, if one is wanted.
-    pub fn open(&self) -> anyhow::Result<Option<Link>> {
+    /// The queue, if one is wanted. Soon after the flag is set, it is not asked any more.
+    pub fn open(&self, stop: &Arc<AtomicBool>) -> anyhow::Result<Option<Link>> {
         let Some(address) = &self.queue else { return Ok(None) };
         let address = parse(address)?;
         let credentials = Credentials::find(self.creds.as_deref())?;
-        Ok(Some(Link::open(&address, &credentials, PATIENCE)?))
+        let listener = metrics::listen(self.metrics.as_deref())?;
+        let link = Link::open(&address, &credentials, PATIENCE, stop)?;
+        metrics::serve(listener, metrics::Role::Submitter, &link)?;
+        Ok(Some(link))
     }
 
     /// How long a worker may be silent.
@@ -61,9 +71,8 @@ pub struct Events {
     dead_letters: BTreeMap<Form, u64>,
     /// Why the first of them could not be used, and where they are kept.
     first: Option<(String, String)>,
-    /// The campaign ended early: how many programs or tests are done, and how many there are, if that is
-    /// known.
-    shortfall: Option<(u64, Option<u64>)>,
+    /// The campaign ended before everything was done.
+    pub shortfall: Option<Shortfall>,
 }
 
 impl Events {
@@ -84,18 +93,6 @@ impl Events {
         Some(tell(link, self.kind, told))
     }
 
-    /// So many are done of so many. A campaign without a number is complete when anything was done.
-    pub fn compare(&mut self, done: u64, all: Option<u64>) {
-        if all.map_or(done == 0, |all| done < all) {
-            self.shortfall = Some((done, all));
-        }
-    }
-
-    /// Did the campaign end before everything was done?
-    pub fn is_short(&self) -> bool {
-        self.shortfall.is_some()
-    }
-
     fn set_aside(&self) -> u64 {
         self.dead_letters.values().sum()
     }
@@ -103,18 +100,20 @@ impl Events {
     /// For the JSON document.
     pub fn add_to(&self, document: &mut Value) {
         document["dead_letters"] = json!(self.set_aside());
-        document["incomplete"] =
-            json!(self.shortfall.map(|(done, all)| json!({ "done": done, "all": all })));
+        document["incomplete"] = match self.shortfall {
+            Some(Shortfall { done, all }) => json!({ "done": done, "all": all }),
+            None => Value::Null,
+        };
     }
 
     /// What a summary says if nothing was found: of a campaign that is not complete it says so.
     pub fn nothing_found(&self, ui: &Ui, what: &str) -> String {
         match self.shortfall {
             None => ui.paint(Paint::Green, "Nothing was found in this sample."),
-            Some((0, _)) => {
+            Some(Shortfall { done: 0, .. }) => {
                 ui.paint(Paint::Yellow, format!("The campaign is not complete: no {what} ran."))
             }
-            Some((done, all)) => {
+            Some(Shortfall { done, all }) => {
                 let of = all.map(|all| format!(" of {}", grouped(all))).unwrap_or_default();
                 let text = format!(
                     "The campaign is not complete: {}{of} {what}s ran, and nothing was found in them.",
@@ -154,6 +153,12 @@ fn tell(link: &Link, kind: &str, told: Told) -> String {
         Told::SetAside(DeadLetter { place, why, by, .. }) => {
             format!("a queue message ({place}) could not be used and was set aside by {by}: {why}")
         }
+        Told::WorkerJoined(name) => format!("worker {name} takes part"),
+        Told::WorkerLeft(name) => format!("worker {name} has ended"),
+        Told::WorkerLost(name) => format!(
+            "worker {name} is lost: nothing was heard of it for {} seconds; its work goes to others",
+            LOST.as_secs()
+        ),
         Told::Left => {
             "results are left in the queue; go on with --queue to collect them".to_owned()
         }

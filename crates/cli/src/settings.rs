@@ -24,19 +24,28 @@ use crate::ui::say;
 
 /// The name of the file.
 const FILE: &str = "strait.toml";
+/// The most bytes of it.
+const LONGEST: u64 = 1 << 20;
 /// In a folder with this file, which is a finding and may come from another person, settings do not
 /// count.
 const FINDING: &str = "finding.json";
 /// What lets programs run that a finding names is for the user alone, and a `strait.toml` may have
 /// come with the finding: tables, with `*` for all of them, and their settings.
-const COMMAND_LINE_ONLY: [(&str, &str); 6] = [
+const COMMAND_LINE_ONLY: [(&str, &str); 7] = [
     ("*", "trust"),
     ("replay", "oracle"),
     ("replay", "module"),
     ("reduce", "oracle"),
     ("go.replay", "oracle"),
     ("go.replay", "module"),
+    ("merge", "out"),
 ];
+/// The same if a campaign is resumed, whose folder may come from another person.
+const COMMAND_LINE_ONLY_WITH_RESUME: [(&str, &str); 2] =
+    [("types", "oracle"), ("fuzz", "flix-jar")];
+
+/// The flag of commands that resume a campaign.
+const RESUME: &str = "resume";
 
 /// Why there is no command to run.
 pub enum Failure {
@@ -98,10 +107,17 @@ fn nearest(folder: &Path) -> Option<PathBuf> {
 
 /// The settings; none if there is no such file.
 fn read(path: &Path) -> Result<toml::Table, String> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => text.parse().map_err(|error: toml::de::Error| error.to_string()),
+    let failed = |error: std::io::Error| format!("cannot read it: {error}");
+    match std::fs::metadata(path) {
+        // It may have come with a finding: a named pipe would block, and a device has no end.
+        Ok(metadata) if !metadata.is_file() => Err("it is not a regular file".to_owned()),
+        Ok(metadata) if metadata.len() > LONGEST => Err("it is longer than 1 MiB".to_owned()),
+        Ok(_) => {
+            let text = std::fs::read_to_string(path).map_err(failed)?;
+            text.parse().map_err(|error: toml::de::Error| error.to_string())
+        }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(toml::Table::new()),
-        Err(error) => Err(format!("cannot read it: {error}")),
+        Err(error) => Err(failed(error)),
     }
 }
 
@@ -190,9 +206,18 @@ fn add_table(
         let flag = key.replace('_', "-");
         let is_this =
             |(table, setting): &(&str, &str)| (*table == "*" || *table == name) && *setting == flag;
+        let is_resumed = || {
+            let is_given = given.try_get_one::<bool>(RESUME).ok().flatten() == Some(&true);
+            is_given || table.get(RESUME).and_then(toml::Value::as_bool) == Some(true)
+        };
         if COMMAND_LINE_ONLY.iter().any(is_this) {
             return Err(format!(
                 "[{name}] `{key}` counts only on the command line: write --{flag}"
+            ));
+        }
+        if COMMAND_LINE_ONLY_WITH_RESUME.iter().any(is_this) && is_resumed() {
+            return Err(format!(
+                "[{name}] `{key}` counts only on the command line if a campaign is resumed: write --{flag}"
             ));
         }
         let mut flags = Vec::new();
@@ -419,6 +444,6 @@ mod tests {
     fn no_file_is_no_setting_and_a_folder_is_a_complaint() {
         assert_eq!(read(Path::new("no/such/strait.toml")), Ok(toml::Table::new()));
         let complaint = read(Path::new("src")).expect_err("src is a folder");
-        assert!(complaint.starts_with("cannot read it: "), "{complaint}");
+        assert_eq!(complaint, "it is not a regular file");
     }
 }

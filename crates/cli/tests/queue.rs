@@ -248,6 +248,92 @@ fn a_worker_leaves_campaigns_alone_that_it_does_not_accept() {
     assert_eq!(campaign.0.wait().expect("ours").code(), Some(0));
 }
 
+/// What `strait queue status --json` says.
+fn status(address: &str) -> serde_json::Value {
+    let output = strait(&["queue", "status", "--queue", address, "--json"])
+        .stdout(Stdio::piped())
+        .output()
+        .expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// Asks again until it is so.
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+/// The value of a metric.
+fn metric(port: u16, name: &str) -> Option<f64> {
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).ok()?;
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: strait\r\n\r\n").ok()?;
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    assert_eq!(lines.next().as_deref(), Some("HTTP/1.1 200 OK"));
+    let value = lines.find_map(|line| Some(line.strip_prefix(name)?.trim().to_owned()))?;
+    value.parse().ok()
+}
+
+fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("an address").port()
+}
+
+#[test]
+fn a_queue_says_who_is_at_it_and_processes_say_what_they_do() {
+    let Some(server) = Server::start("127.0.0.1") else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let address = server.address("watched");
+    let empty = status(&address);
+    assert_eq!(
+        (&empty["campaigns"], &empty["workers"]),
+        (&serde_json::json!([]), &serde_json::json!([]))
+    );
+    let ports = [free_port(), free_port()];
+    let at = ports.map(|port| format!("127.0.0.1:{port}"));
+    let mut campaign = Command::new(env!("CARGO_BIN_EXE_strait"));
+    campaign.args(["fuzz", "std", "--seed", "4", "--count", "1000000", "--metrics", &at[0]]);
+    campaign.args(["--queue", &address, "--lease", LEASE, "--out"]).arg(folder.path());
+    campaign.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut campaign = Worker(campaign.spawn().expect("it starts"));
+    let job = job(folder.path());
+    publish(&address, &format!("strait.watched.result.{job}"), "garbage");
+    let worker = ["worker", "--queue", &address, "--jobs", "1", "--metrics", &at[1]];
+    let worker = Worker(strait(&worker).spawn().expect("it starts"));
+    let id = worker.0.id().to_string();
+    until("no worker works", || {
+        let now = status(&address);
+        let own = &now["workers"][0];
+        own["state"] == "working" && own["campaign"] == *job && own["programs"].as_u64() > Some(0)
+    });
+    let now = status(&address);
+    assert_eq!(now["workers"].as_array().map(Vec::len), Some(1), "{now}");
+    let own = &now["workers"][0];
+    assert!(own["name"].as_str().is_some_and(|name| name.ends_with(&format!("-{id}"))), "{own}");
+    assert_eq!(own["accepts"], serde_json::json!(["fuzz"]));
+    let there = &now["campaigns"][0];
+    assert_eq!((&there["id"], &there["kind"]), (&job.clone().into(), &"fuzz".into()), "{now}");
+    assert_eq!(there["programs"], 1_000_000);
+    assert!(there["items_leased"].as_u64() >= Some(1), "{now}");
+    let said = |port, name, least| metric(port, name).is_some_and(|value| value >= least);
+    until("the worker counts nothing", || said(ports[1], "strait_programs_total ", 1.0));
+    until("the submitter sees no worker", || said(ports[0], "strait_workers ", 1.0));
+    until("the submitter counts nothing", || said(ports[0], "strait_programs_total ", 1.0));
+    until("no dead letter", || status(&address)["campaigns"][0]["dead_letters"] == 1);
+    worker.signal("KILL");
+    until("it is not lost", || status(&address)["workers"][0]["state"] == "lost");
+    until("the submitter loses no worker", || said(ports[0], "strait_workers_lost_total ", 1.0));
+    campaign.signal("INT");
+    let mut heard = String::new();
+    let mut stderr = campaign.0.stderr.take().expect("piped");
+    std::io::Read::read_to_string(&mut stderr, &mut heard).expect("text");
+    assert!(heard.contains("takes part"), "{heard}");
+    assert!(heard.contains("is lost: nothing was heard of it for 12 seconds"), "{heard}");
+}
+
 /// Three namespaces at a bridge, with loss and delay. They need root; without it there are none.
 struct Network;
 

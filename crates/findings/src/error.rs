@@ -114,6 +114,12 @@ pub enum Error {
         /// What it is.
         kind: FileKind,
     },
+    /// A file that is changed where it is has another name elsewhere.
+    #[error("{} has another name (it is a hard link), and a change of it would change the other file too; copy the folder without hard links", path.display())]
+    HardLink {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file of a finding or a store is too long.
     #[error("{} is longer than {} MiB, which no file of a finding is; remove it, or ask for a complete copy", path.display(), most >> 20)]
     TooLong {

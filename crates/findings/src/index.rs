@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 use serde::Serialize;
 
@@ -25,6 +26,10 @@ const APPLICATION: i64 = 0x7374_7274;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest file that is opened. The index of a campaign of weeks has some megabytes.
 const LONGEST: u64 = 4 << 30;
+
+/// The longest text in it: a finding.
+const LONGEST_VALUE: i32 = 64 << 20;
+const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_OPEN_NOFOLLOW);
 
 const TABLES: &str = "
     CREATE TABLE campaigns (
@@ -118,10 +123,9 @@ impl Index {
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         check_files(path)?;
         let failed = Error::index(path);
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).map_err(&failed)?;
+        untrusted::check_single_name(path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | FLAGS;
+        let connection = Connection::open_with_flags(real(path), flags).map_err(&failed)?;
         let mut index = Index { connection, path: path.to_owned() };
         index.connection.busy_timeout(PATIENCE).map_err(&failed)?;
         index.distrust()?;
@@ -138,7 +142,7 @@ impl Index {
     /// Opens the file for a report, also in a folder that cannot be written to.
     pub(crate) fn open_to_read(path: &Path) -> Result<Self, Error> {
         check_files(path)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | FLAGS;
         let open = |connection: rusqlite::Result<Connection>| -> Result<Self, Error> {
             let connection = connection.map_err(Error::index(path))?;
             let index = Index { connection, path: path.to_owned() };
@@ -147,14 +151,14 @@ impl Index {
             index.check_owner()?;
             Ok(index)
         };
-        open(Connection::open_with_flags(path, flags)).or_else(|error| match error {
+        open(Connection::open_with_flags(real(path), flags)).or_else(|error| match error {
             Error::Damaged { .. }
             | Error::OtherVersion { .. }
             | Error::NotAStore { .. }
             | Error::Locked { .. } => Err(error),
             // The file beside the index that readers share cannot be made there.
             _ => {
-                let plain = path
+                let plain = real(path)
                     .to_string_lossy()
                     .replace('%', "%25")
                     .replace('?', "%3f")
@@ -193,22 +197,26 @@ impl Index {
         for (setting, value) in settings {
             self.connection.set_db_config(setting, value).map_err(Error::index(&self.path))?;
         }
-        Ok(())
+        let limited = self.connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
+        limited.map(drop).map_err(Error::index(&self.path))
     }
 
     fn check_owner(&self) -> Result<(), Error> {
         let (owner, version) = (self.number("application_id")?, self.number("user_version")?);
-        let tables: i64 = self.ask("SELECT count(*) FROM sqlite_schema")?;
-        // Our tables have indices without text, and nothing else.
-        let foreign: i64 = self.ask(
-            "SELECT count(*) FROM sqlite_schema WHERE NOT (type = 'table' AND sql NOT LIKE '%CREATE VIRTUAL%' \
-             AND sql NOT LIKE '%GENERATED%' OR type = 'index' AND sql IS NULL)",
-        )?;
-        match (owner, tables) {
+        let schema = self.rows("SELECT type, sql FROM sqlite_schema", [], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, Option<String>>(1)?))
+        })?;
+        // Our tables, letter by letter, and their indices, which have no text: constraints, defaults and
+        // generated columns of others can take any time.
+        let is_ours = |(kind, sql): &(String, Option<String>)| match (kind.as_str(), sql) {
+            ("table", Some(sql)) => TABLES.split(';').any(|table| table.trim() == sql),
+            (kind, sql) => kind == "index" && sql.is_none(),
+        };
+        match (owner, schema.len()) {
             (APPLICATION, _) if version > VERSION => {
                 Err(Error::OtherVersion { path: self.path.clone(), found: version, known: VERSION })
             }
-            (APPLICATION, _) if foreign > 0 => Err(Error::Damaged {
+            (APPLICATION, _) if !schema.iter().all(is_ours) => Err(Error::Damaged {
                 path: self.path.clone(),
                 reason: "it holds tables that strait does not make".to_owned(),
             }),
@@ -419,6 +427,16 @@ impl Index {
     pub(crate) fn close(self) -> Result<(), Error> {
         self.pragma("wal_checkpoint", "TRUNCATE")?;
         self.connection.close().map_err(|(_, error)| Error::index(&self.path)(error))
+    }
+}
+
+/// The file without links in the names of its folders, which belong to the user. SQLite refuses a name with
+/// any link in it.
+fn real(path: &Path) -> PathBuf {
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    match (folder, path.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
     }
 }
 

@@ -42,7 +42,7 @@ kinds! {
     SOUNDNESS "soundness" "An ill-typed program was accepted.";
     COMPILER_CRASH "compiler-crash" "The compiler crashed or reported an internal error.";
     PANIC "panic" "The program under test panicked or died of a fatal error.";
-    BLOCKING "blocking" "Somebody is blocked for ever.";
+    BLOCKING "blocking" "A goroutine is blocked forever.";
     DATA_RACE "data-race" "Two goroutines use the same memory without an order between them.";
     TIMEOUT "timeout" "A test does not end.";
     ASSERTION "assertion" "A test fails under some orders and passes under others.";

@@ -8,7 +8,7 @@
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -179,9 +179,21 @@ pub(crate) fn create(path: &Path, content: &[u8]) -> Result<(), Error> {
     file.write_all(content).and_then(|()| file.sync_all()).map_err(&failed)
 }
 
-/// Opens a file for writing that may be there already, unless it is no regular file.
+/// Makes sure that a file that is changed where it is has no other name: a hard link may be a file of the
+/// user's that lies elsewhere.
+pub(crate) fn check_single_name(path: &Path) -> Result<(), Error> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_file() && metadata.nlink() > 1 => {
+            Err(Error::HardLink { path: path.to_owned() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Opens a file for writing that may be there already, unless it is no regular file, or has another name.
 pub(crate) fn open_to_write(path: &Path, options: &mut OpenOptions) -> Result<File, Error> {
     check_file(path, u64::MAX)?;
+    check_single_name(path)?;
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).unwrap_or_default();
     let file = options.custom_flags(flags).open(path).map_err(Error::file("open", path))?;
@@ -296,6 +308,18 @@ mod tests {
         create(&link, b"theirs").expect("written");
         assert_eq!(fs::read_to_string(&kept).expect("there"), "mine");
         assert_eq!(fs::read_to_string(&link).expect("there"), "theirs");
+    }
+
+    #[test]
+    fn a_file_with_another_name_is_not_changed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (kept, link) = (folder.path().join("kept"), folder.path().join("link"));
+        fs::write(&kept, "mine").expect("written");
+        fs::hard_link(&kept, &link).expect("linked");
+        let error = open_to_write(&link, OpenOptions::new().write(true)).expect_err("a link");
+        assert!(error.to_string().contains("has another name"), "{error}");
+        create(&link, b"theirs").expect("written");
+        assert_eq!(fs::read_to_string(&kept).expect("there"), "mine");
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub fn run_alone(
 ) -> Result<Option<Done>, Error> {
     match &lane.way {
         Way::Worker(spec) => {
-            let mut seat = Seat::start(launcher, spec)?;
+            let Some(mut seat) = Seat::start(launcher, spec, stop)? else { return Ok(None) };
             seat.submit(&lane.target.as_str().into(), work)?;
             let done = seat.next(stop);
             seat.end()?;

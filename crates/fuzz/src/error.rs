@@ -73,6 +73,9 @@ pub enum Error {
     /// The queue, the folder of a campaign, or what else work comes from.
     #[error(transparent)]
     Queue(#[from] strait_queue::Error),
+    /// What all campaigns have in common.
+    #[error(transparent)]
+    Campaign(#[from] strait_campaign::Error),
     /// Processes and cargo.
     #[error(transparent)]
     Toolchain(#[from] strait_toolchain::Error),

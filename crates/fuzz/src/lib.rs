@@ -1,16 +1,12 @@
 #![doc = include_str!("../README.md")]
 
-mod begin;
-mod campaign;
 mod confirm;
-mod counters;
-mod desk;
+pub mod counts;
 mod dialect;
 mod discover;
 mod done;
 mod error;
 mod evidence;
-mod job;
 mod judge;
 mod lane;
 mod press;
@@ -19,22 +15,22 @@ mod reduce;
 mod replay;
 mod seat;
 mod sent;
+mod settings;
 mod shrink;
 mod work;
+mod workload;
 
-pub use begin::{Begun, Request, begin};
-pub use campaign::{Bounds, Campaign};
 pub use confirm::Confirmation;
-pub use counters::Counters;
 pub use dialect::Dialect;
 pub use done::{Death, Done, run_alone};
 pub use error::Error;
 pub use evidence::{Evidence, Mischief, evidence};
-pub use job::{Served, job, lanes_of};
 pub use judge::{Fault, Judgement, Suspicion, judge};
 pub use lane::{Lane, Lanes, Way, built_in_version, check_targets, worker_main};
 pub use recipe::{REPETITIONS, Recipe};
 pub use reduce::{Reduced, Reducer, keep};
 pub use replay::{Exhibit, Rerun};
 pub use seat::Seat;
+pub use settings::{Fuzzing, Settings};
 pub use work::{Maker, Work};
+pub use workload::Programs;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use strait_runtimes::{Ended, JobLine, Report, Summary};
-use strait_toolchain::{Deadlines, Launcher, Received, Worker, WorkerSpec};
+use strait_toolchain::{Deadlines, Ended as WorkerEnded, Launcher, Received, Worker, WorkerSpec};
 
 use crate::done::{Death, Done, empty};
 use crate::error::Error;
@@ -47,30 +47,39 @@ pub struct Seat {
 }
 
 impl Seat {
-    /// Starts a worker.
-    pub fn start(launcher: &Launcher, spec: &WorkerSpec) -> Result<Seat, Error> {
+    /// Starts a worker; `None` when `stop` says so before it is up.
+    pub fn start(
+        launcher: &Launcher,
+        spec: &WorkerSpec,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<Seat>, Error> {
         let worker = Worker::start(launcher, spec)?;
         let mut seat = Seat { worker, flights: VecDeque::new(), history: VecDeque::new(), next: 0 };
-        seat.greet()?;
-        Ok(seat)
+        Ok(seat.greet(stop)?.then_some(seat))
     }
 
-    /// Waits until the worker is up.
-    fn greet(&mut self) -> Result<(), Error> {
-        let deadlines = Deadlines { progress: STARTS, total: STARTS };
-        match self.worker.receive(&deadlines) {
-            Received::Line(line) if matches!(Report::from_line(&line), Some(Report::Ready(_))) => {
-                Ok(())
-            }
-            _ => {
-                let ended = self.worker.restart()?;
-                Err(Error::WorkerFails {
-                    target: "channel programs".to_owned(),
-                    end: format!("ended with {}", ended.end),
-                    said: ended.stderr.last_lines(5),
-                })
+    /// Waits until the worker is up; `false` when `stop` says so before.
+    fn greet(&mut self, stop: &dyn Fn() -> bool) -> Result<bool, Error> {
+        let begun = Instant::now();
+        while !stop() {
+            match self.worker.receive(&Deadlines { progress: LOOK, total: LOOK }) {
+                Received::Line(line)
+                    if matches!(Report::from_line(&line), Some(Report::Ready(_))) =>
+                {
+                    return Ok(true);
+                }
+                Received::Silent | Received::Late if begun.elapsed() < STARTS => {}
+                _ => {
+                    let ended = self.worker.restart()?;
+                    return Err(Error::WorkerFails {
+                        target: "channel programs".to_owned(),
+                        end: format!("ended with {}", ended.end),
+                        said: ended.stderr.last_lines(5),
+                    });
+                }
             }
         }
+        Ok(false)
     }
 
     /// How much work is under way.
@@ -100,13 +109,13 @@ impl Seat {
             match self.worker.receive(&deadlines) {
                 Received::Line(line) => {
                     heard = Instant::now();
-                    if let Some(done) = self.read(&line)? {
+                    if let Some(done) = self.read(&line, stop)? {
                         return Ok(Some(done));
                     }
                 }
-                Received::Closed => return self.bury().map(Some),
+                Received::Closed => return self.bury(stop).map(Some),
                 Received::Silent | Received::Late if heard.elapsed() > SILENCE => {
-                    return self.bury().map(Some);
+                    return self.bury(stop).map(Some);
                 }
                 Received::Silent | Received::Late => {}
             }
@@ -115,7 +124,7 @@ impl Seat {
     }
 
     /// Reads one report. What is none comes from the target, which may print what it likes.
-    fn read(&mut self, line: &str) -> Result<Option<Done>, Error> {
+    fn read(&mut self, line: &str, stop: &dyn Fn() -> bool) -> Result<Option<Done>, Error> {
         let Some(report) = Report::from_line(line) else { return Ok(None) };
         let id = match &report {
             Report::Ready(_) => return Ok(None),
@@ -136,19 +145,26 @@ impl Seat {
                 let is_stuck = matches!(ended, Ended::Hung { .. } | Ended::Panicked(_));
                 (flight.summary.runs, flight.summary.ended) = (runs, ended);
                 let spent = Duration::from_micros(microseconds);
-                return self.land(id, spent, is_stuck).map(Some);
+                return self.land(id, spent, is_stuck, stop).map(Some);
             }
             Report::Ready(_) | Report::Beat(..) => {}
         }
         Ok(None)
     }
 
-    fn land(&mut self, id: u64, spent: Duration, is_stuck: bool) -> Result<Done, Error> {
+    fn land(
+        &mut self,
+        id: u64,
+        spent: Duration,
+        is_stuck: bool,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Done, Error> {
         let flight = self.take(|flight| flight.id == id)?;
         let mut said = String::new();
         if is_stuck {
             // Its threads are stuck: the process is of no more use.
-            said = self.succeed()?;
+            self.history.clear();
+            said = self.replace(stop)?.stderr.text();
         } else {
             self.history.push_front((Arc::clone(&flight.target), Arc::clone(&flight.work)));
             self.history.truncate(HISTORY);
@@ -158,13 +174,11 @@ impl Seat {
     }
 
     /// The worker died, or does not speak any more.
-    fn bury(&mut self) -> Result<Done, Error> {
+    fn bury(&mut self, stop: &dyn Fn() -> bool) -> Result<Done, Error> {
         let before = self.history.drain(..).collect();
         let running = self.flights.iter().any(|flight| flight.begun);
         let flight = self.take(|flight| flight.begun || !running)?;
-        let ended = self.worker.restart()?;
-        self.greet()?;
-        self.send_again()?;
+        let ended = self.replace(stop)?;
         let Flight { target, work, summary, .. } = flight;
         let death = Some(Death { said: ended.stderr.last_lines(20), end: ended.end, before });
         let (spent, said, refusal) = (Duration::ZERO, String::new(), None);
@@ -178,21 +192,16 @@ impl Seat {
             .ok_or_else(|| Error::Bug { what: "a worker answers what it was not asked".to_owned() })
     }
 
-    /// Another worker takes over; what the former one wrote to stderr.
-    fn succeed(&mut self) -> Result<String, Error> {
-        self.history.clear();
+    /// Another worker takes over, unless `stop` says that none is needed; how the former one ended.
+    fn replace(&mut self, stop: &dyn Fn() -> bool) -> Result<WorkerEnded, Error> {
         let ended = self.worker.restart()?;
-        self.greet()?;
-        self.send_again()?;
-        Ok(ended.stderr.text())
-    }
-
-    fn send_again(&mut self) -> Result<(), Error> {
-        for flight in &mut self.flights {
-            (flight.begun, flight.summary) = (false, empty());
-            send(&mut self.worker, flight)?;
+        if self.greet(stop)? {
+            for flight in &mut self.flights {
+                (flight.begun, flight.summary) = (false, empty());
+                send(&mut self.worker, flight)?;
+            }
         }
-        Ok(())
+        Ok(ended)
     }
 
     /// Ends the worker, whatever it is doing.

@@ -5,10 +5,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use strait_campaign::{Campaign, Counters, Request, Stop, begin};
 use strait_findings::{Finding, Store};
-use strait_fuzz::{
-    Bounds, Campaign, Counters, Exhibit, Lane, Lanes, Reducer, Request, begin, keep,
-};
+use strait_fuzz::{Exhibit, Lane, Lanes, Programs, Reducer, Settings, counts, keep};
 use strait_runtimes::target;
 use strait_toolchain::Launcher;
 
@@ -19,22 +18,20 @@ fn launcher() -> Launcher {
 /// Fuzzes one target; what was counted and found.
 fn fuzz(folder: &Path, name: &str, count: u64, time: Duration) -> (Counters, Vec<Finding>) {
     let mut store = Store::open(folder).expect("a store");
-    let request =
-        Request { targets: vec![name.to_owned()], count: Some(count), ..Request::default() };
-    let begun = begin(&mut store, folder, &request, 7).expect("begun");
-    let counters = Counters::default();
+    let settings = Settings::new(vec![name.to_owned()]);
+    let request = Request { settings, count: Some(count), ..Request::default() };
+    let begun = begin(&mut store, folder, request, 7).expect("begun");
+    let (counters, launcher) = (Counters::default(), launcher());
     let lane = Lane::built_in(target(name).expect("a target"));
+    let workload = Programs::new(&launcher, vec![lane], begun.seed).expect("programs");
+    let stop = Stop::default();
+    let _timer = stop.after(Some(time));
     let campaign = Campaign {
-        launcher: &launcher(),
-        lanes: &[lane],
-        bounds: Bounds {
-            seed: begun.seed,
-            count: begun.count,
-            time: Some(time),
-            jobs: 2,
-            shard: begun.shard,
-        },
-        stop: &AtomicBool::new(false),
+        workload: &workload,
+        count: begun.count,
+        shard: begun.shard,
+        jobs: 2,
+        stop: &stop,
         counters: &counters,
     };
     campaign.run(&mut store, begun.id, &mut |_, _| {}).expect("it runs to its end");
@@ -49,8 +46,8 @@ fn a_right_channel_has_no_fault() {
     let (counters, findings) = fuzz(folder.path(), "reference", 600, Duration::from_secs(600));
     assert_eq!(findings, []);
     assert_eq!(counters.programs(), 600);
-    assert_eq!(counters.astray(), 0, "programs that are none for their target");
-    assert_eq!(counters.undecided(), 0);
+    assert_eq!(counters.count(counts::ASTRAY), 0, "programs that are none for their target");
+    assert_eq!(counters.count(counts::UNDECIDED), 0);
     assert!(counters.runs() >= 6_000);
 }
 

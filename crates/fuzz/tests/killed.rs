@@ -8,8 +8,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use strait_campaign::{Request, begin};
 use strait_findings::{Ranges, Store};
-use strait_fuzz::{Request, begin};
+use strait_fuzz::Settings;
 
 const COUNT: u64 = 400;
 const KILLS: u32 = 10;
@@ -26,8 +27,8 @@ fn subject(folder: &Path, mark: &str) -> Command {
 /// What was executed and found.
 fn results(folder: &Path) -> (Ranges, BTreeSet<String>) {
     let mut store = Store::open(folder).expect("a store");
-    let request = Request { resume: true, ..Request::default() };
-    let begun = begin(&mut store, folder, &request, 0).expect("there is a campaign");
+    let request = Request::<Settings> { resume: true, ..Request::default() };
+    let begun = begin(&mut store, folder, request, 0).expect("there is a campaign");
     let version = strait_fuzz::built_in_version(strait_runtimes::target(TARGET).expect("known"));
     let executed = store.executed(begun.id, TARGET, &version).expect("readable");
     let found = store.findings().map(|finding| finding.id.clone()).collect();

@@ -37,6 +37,11 @@ impl Address {
         format!("STRAIT_{}_NOTES", self.name)
     }
 
+    /// The bucket of what workers say about themselves.
+    pub fn workers(&self) -> String {
+        format!("STRAIT_{}_WORKERS", self.name)
+    }
+
     /// The object store of what was found.
     pub fn parcels(&self) -> String {
         format!("STRAIT_{}_FINDINGS", self.name)

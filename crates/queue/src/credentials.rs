@@ -5,7 +5,6 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use async_nats::ConnectOptions;
 use serde::Deserialize;
 
 use crate::error::Error;
@@ -14,14 +13,14 @@ use crate::error::Error;
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Credentials {
-    creds: Option<PathBuf>,
-    nkey: Option<PathBuf>,
-    user: Option<String>,
-    password: Option<String>,
-    token: Option<String>,
-    ca: Option<PathBuf>,
-    cert: Option<PathBuf>,
-    key: Option<PathBuf>,
+    pub(crate) creds: Option<PathBuf>,
+    pub(crate) nkey: Option<PathBuf>,
+    pub(crate) user: Option<String>,
+    pub(crate) password: Option<String>,
+    pub(crate) token: Option<String>,
+    pub(crate) ca: Option<PathBuf>,
+    pub(crate) cert: Option<PathBuf>,
+    pub(crate) key: Option<PathBuf>,
 }
 
 impl Credentials {
@@ -63,59 +62,9 @@ impl Credentials {
             key: path(self.key),
         }
     }
-
-    /// Options that know all this.
-    pub(crate) fn options(&self) -> Result<ConnectOptions, Error> {
-        let mut options = ConnectOptions::new();
-        if let Some(path) = &self.creds {
-            let text = read(path, "the creds file")?;
-            options = options.credentials(&text).map_err(|error| Error::Credentials {
-                what: format!("{} is no creds file: {error}", path.display()),
-            })?;
-        } else if let Some(path) = &self.nkey {
-            options = options.nkey(read(path, "the nkey")?.trim().to_owned());
-        } else if let Some(token) = &self.token {
-            options = options.token(token.clone());
-        } else if let Some(user) = &self.user {
-            let password = self.password.clone().unwrap_or_default();
-            options = options.user_and_password(user.clone(), password);
-        } else if self.password.is_some() {
-            return Err(alone("NATS_PASSWORD", "NATS_USER"));
-        }
-        if let Some(ca) = &self.ca {
-            pem(ca, "the certificates of NATS_CA", "CERTIFICATE")?;
-            options = options.add_root_certificates(ca.clone()).require_tls(true);
-        }
-        match (&self.cert, &self.key) {
-            (Some(cert), Some(key)) => {
-                pem(cert, "the certificate of NATS_CERT", "CERTIFICATE")?;
-                pem(key, "the key of NATS_KEY", "PRIVATE KEY")?;
-                options = options.add_client_certificate(cert.clone(), key.clone());
-                options = options.require_tls(true);
-            }
-            (Some(_), None) => return Err(alone("NATS_CERT", "NATS_KEY")),
-            (None, Some(_)) => return Err(alone("NATS_KEY", "NATS_CERT")),
-            (None, None) => {}
-        }
-        Ok(options)
-    }
 }
 
-fn alone(there: &str, missing: &str) -> Error {
-    Error::Credentials { what: format!("{there} is set and {missing} is not") }
-}
-
-/// Looks into a file before the client does, whose words do not say which file it was.
-fn pem(path: &Path, what: &str, word: &str) -> Result<(), Error> {
-    let text = read(path, what)?;
-    if text.lines().any(|line| line.starts_with("-----BEGIN") && line.contains(word)) {
-        return Ok(());
-    }
-    let what = format!("{} holds no {} in PEM form", path.display(), word.to_lowercase());
-    Err(Error::Credentials { what })
-}
-
-fn read(path: &Path, what: &str) -> Result<String, Error> {
+pub(crate) fn read(path: &Path, what: &str) -> Result<String, Error> {
     std::fs::read_to_string(path).map_err(|error| Error::Credentials {
         what: format!("cannot read {what} {}: {error}", path.display()),
     })
@@ -148,17 +97,5 @@ mod tests {
         let context = context.without_empty();
         assert_eq!(context.creds, Some(PathBuf::from("/c")));
         assert_eq!((context.user, context.nkey, context.ca), (None, None, None));
-    }
-
-    #[test]
-    fn a_creds_file_that_is_none_is_said_to_be_none() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("x.creds");
-        let credentials = Credentials { creds: Some(path.clone()), ..Credentials::default() };
-        let said = credentials.options().expect_err("there is none").to_string();
-        assert!(said.contains("cannot read the creds file"), "{said}");
-        std::fs::write(&path, "nonsense").expect("written");
-        let said = credentials.options().expect_err("it is none").to_string();
-        assert!(said.contains("is no creds file"), "{said}");
     }
 }

@@ -52,12 +52,15 @@ pub enum Error {
         /// Why.
         why: String,
     },
-    /// A campaign in a folder.
-    #[error(transparent)]
-    CannotBegin(#[from] crate::begin::CannotBegin),
     /// The settings of a campaign cannot be written down: a bug of Strait.
     #[error("the settings of the campaign cannot be written: {0}; please report this as a bug")]
     Settings(serde_json::Error),
+    /// Strait was built without the feature `nats`.
+    #[error(
+        "this build of Strait has no queue support; install it with its default features, or build \
+         it with `--features nats`"
+    )]
+    NotBuilt,
     /// Threads for the network cannot be started.
     #[error("cannot start what talks to the queue: {0}")]
     Runtime(std::io::Error),
@@ -75,6 +78,16 @@ pub enum Error {
 }
 
 impl Error {
+    /// The server does not do what only JetStream does.
+    pub(crate) fn without_jetstream(address: String, why: String) -> Error {
+        Error::Unreachable {
+            address,
+            why: format!("JetStream does not do what it should ({why})"),
+            next: "start the server with JetStream, `nats-server -js`, and allow it for this account",
+            passes: false,
+        }
+    }
+
     /// May it be well in a moment?
     pub fn passes(&self) -> bool {
         matches!(self, Error::Unreachable { passes: true, .. } | Error::Server { .. })

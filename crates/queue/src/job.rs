@@ -13,7 +13,7 @@ use strait_findings::{Discovery, Occurrence};
 use crate::error::Error;
 
 /// The version of everything here. Grows when an older Strait could not take part any more.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// A target and its version, as the store knows them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,15 +61,10 @@ impl Job {
         })
     }
 
-    /// Its settings, if it is of this kind.
-    pub fn settings_of<S: DeserializeOwned>(&self, kind: &str) -> Result<Option<S>, Error> {
-        if self.kind != kind {
-            return Ok(None);
-        }
+    /// Its settings, for the kind of campaign that it is.
+    pub fn settings<S: DeserializeOwned>(&self) -> Result<S, Error> {
         let settings = serde_json::from_value(self.settings.clone());
-        settings
-            .map(Some)
-            .map_err(|error| self.not_here(format!("its settings are not ours ({error})")))
+        settings.map_err(|error| self.not_here(format!("its settings are not ours ({error})")))
     }
 
     /// This machine cannot take part in it.
@@ -116,6 +111,8 @@ pub(crate) struct Report {
     pub(crate) runs: u64,
     pub(crate) spent_ms: u64,
     pub(crate) counts: BTreeMap<String, u64>,
+    #[serde(default)]
+    pub(crate) notes: Vec<Value>,
     /// Faults that were shown: which, and by which programs.
     pub(crate) shown: Vec<Shown>,
     /// Faults of which the reader may not know yet, and the object that describes each.

@@ -14,6 +14,8 @@ use crate::source::Part;
 
 /// Between two commits when nothing is found.
 const INTERVAL: Duration = Duration::from_secs(1);
+/// Between two calls of whoever wants to look meanwhile.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Puts results into the store.
 pub struct Ledger<'a> {
@@ -50,7 +52,7 @@ impl<'a> Ledger<'a> {
     ) -> Result<(), Error> {
         loop {
             let wait = INTERVAL.saturating_sub(self.committed.elapsed());
-            let brought = receiver.recv_timeout(wait);
+            let brought = receiver.recv_timeout(wait.min(LOOK));
             look();
             match brought {
                 Ok((lane, part)) => self.add(lane, part, Vec::new())?,

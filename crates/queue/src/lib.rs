@@ -1,28 +1,39 @@
 #![doc = include_str!("../README.md")]
 
+mod activity;
 mod address;
 mod allot;
-mod begin;
+mod clock;
 mod credentials;
 mod embedded;
 mod error;
+mod flow;
+mod hand_in;
+mod intake;
 mod job;
+mod leaving;
 mod ledger;
 mod letter;
 mod link;
 mod message;
 mod note;
 mod objects;
-mod remote;
+mod presence;
+mod roster;
 mod shard;
 mod source;
+mod status;
 mod submit;
+mod taker;
+mod transport;
 mod trial;
+mod watch;
 mod worker;
 
+pub use activity::{Activity, Totals};
 pub use address::Address;
 pub use allot::{Allotment, Block};
-pub use begin::{CannotBegin, Extent, Folder};
+pub use clock::{Clock, SystemClock};
 pub use credentials::Credentials;
 pub use embedded::{Brought, Embedded};
 pub use error::Error;
@@ -31,8 +42,15 @@ pub use ledger::Ledger;
 pub use letter::DeadLetter;
 pub use link::{Foreign, Link};
 pub use message::{Form, MAX_INDEX, MAX_ITEM, Poison};
+pub use presence::{HEARTBEAT, LOST, Presence, WorkerRecord};
 pub use shard::Shard;
 pub use source::{Part, Piece, Source};
+pub use status::{CampaignStatus, QueueStatus, WorkerState, WorkerStatus};
 pub use submit::{Outsourced, Submission, Told};
+pub use taker::Taker;
+pub use transport::{
+    Backlog, Bucket, Delivery, Object, Outgoing, Receipt, Record, Settlement, Stream, Transport,
+    TransportError,
+};
 pub use trial::{Alone, Trial, hand_over, handed_over};
-pub use worker::{Bench, Memory, Taker};
+pub use worker::{Bench, Memory};

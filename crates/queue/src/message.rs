@@ -43,6 +43,8 @@ pub enum Form {
     Letter,
     /// What a process hands over that ran work alone.
     Trial,
+    /// What a worker says about itself.
+    Worker,
 }
 
 impl Form {
@@ -50,6 +52,7 @@ impl Form {
     fn longest(self) -> usize {
         match self {
             Form::Work => 1 << 12,
+            Form::Worker => 1 << 16,
             Form::Note => 1 << 20,
             Form::Result | Form::Campaign | Form::Letter => 8 << 20,
             Form::Finding => 64 << 20,
@@ -68,6 +71,7 @@ impl fmt::Display for Form {
             Form::Note => "note",
             Form::Letter => "letter",
             Form::Trial => "trial",
+            Form::Worker => "worker",
         })
     }
 }
@@ -296,6 +300,7 @@ mod tests {
             runs: 160,
             spent_ms: 12,
             counts: BTreeMap::from([("hangs".to_owned(), 1)]),
+            notes: vec![json!({ "slow": "naps" })],
             shown: vec![Shown { finding: "hang-1".to_owned(), seed: 3, indices: vec![17, 20] }],
             parcels: vec![("hang-1".to_owned(), "j.hang-1.x".to_owned())],
             worker: "w".to_owned(),
@@ -328,7 +333,7 @@ mod tests {
             ),
             (
                 of_work(b"strait/3 work 0000000000000000\n{}".to_vec()),
-                "it has version 3 of the protocol; this version of Strait has 4",
+                "it has version 3 of the protocol; this version of Strait has 5",
             ),
             (
                 of_work(sealed(Form::Result, json!({}))),

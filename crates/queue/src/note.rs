@@ -4,12 +4,10 @@
 
 use std::ops::Range;
 
-use async_nats::jetstream::kv;
-use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::link::text;
 use crate::message::{Form, open, seal};
+use crate::transport::{Bucket, Transport, TransportError};
 
 /// A note.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,14 +51,19 @@ impl Note {
         self.begun = self.begun.take().filter(is_within);
     }
 
-    pub(crate) async fn read(store: &kv::Store, item: &str) -> Result<Note, String> {
-        let value = store.get(item).await.map_err(text)?;
+    pub(crate) fn read(transport: &dyn Transport, item: &str) -> Result<Note, TransportError> {
+        let record = transport.get(Bucket::Notes, item)?;
         // What cannot be read tells nothing about anybody.
-        Ok(value.and_then(|value| open(Form::Note, &value).ok()).unwrap_or_default())
+        let note = record.and_then(|record| open(Form::Note, &record.message).ok());
+        Ok(note.unwrap_or_default())
     }
 
-    pub(crate) async fn write(&self, store: &kv::Store, item: &str) -> Result<(), String> {
-        store.put(item, Bytes::from(seal(Form::Note, self))).await.map(drop).map_err(text)
+    pub(crate) fn write(
+        &self,
+        transport: &dyn Transport,
+        item: &str,
+    ) -> Result<(), TransportError> {
+        transport.put(Bucket::Notes, item, &seal(Form::Note, self))
     }
 }
 

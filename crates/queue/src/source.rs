@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
+use serde_json::Value;
 use strait_findings::{Discovery, Ranges};
 
 use crate::error::Error;
@@ -44,6 +45,8 @@ pub struct Part {
     pub runs: u64,
     /// What else was counted, by name.
     pub counts: BTreeMap<String, u64>,
+    /// What else there is to say about it, for the kind of campaign that it belongs to.
+    pub notes: Vec<Value>,
     /// What they showed.
     pub discoveries: Vec<Discovery>,
 }
@@ -58,6 +61,7 @@ impl Part {
             let sum = self.counts.entry(name).or_default();
             *sum = sum.saturating_add(count);
         }
+        self.notes.extend(more.notes);
         self.discoveries.extend(more.discoveries);
     }
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use strait_findings::Discovery;
 
 use crate::error::Error;
@@ -52,20 +53,21 @@ struct HandedOver {
     programs: u64,
     runs: u64,
     counts: BTreeMap<String, u64>,
+    notes: Vec<Value>,
     discoveries: Vec<Discovery>,
 }
 
 /// Writes what came out into a file, for the worker that watches.
 pub fn hand_over(path: &Path, part: Part) -> Result<(), Error> {
-    let Part { programs, runs, counts, discoveries, .. } = part;
-    let message = seal(Form::Trial, &HandedOver { programs, runs, counts, discoveries });
+    let Part { programs, runs, counts, notes, discoveries, .. } = part;
+    let message = seal(Form::Trial, &HandedOver { programs, runs, counts, notes, discoveries });
     std::fs::write(path, message).map_err(|why| Error::File { path: path.to_owned(), why })
 }
 
 /// What a process has written about this work; a reason if that cannot be used.
 pub fn handed_over(message: &[u8], work: &Item) -> Result<Part, Poison> {
-    let HandedOver { programs, runs, counts, discoveries } = open(Form::Trial, message)?;
-    let mut part = Part { programs, runs, counts, discoveries, ..Part::default() };
+    let HandedOver { programs, runs, counts, notes, discoveries } = open(Form::Trial, message)?;
+    let mut part = Part { programs, runs, counts, notes, discoveries, ..Part::default() };
     part.indices.insert(work.indices());
     Ok(part)
 }

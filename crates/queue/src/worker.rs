@@ -1,84 +1,69 @@
-//! Work from a queue: a thread of a worker takes an item, keeps it alive while it is at it, and
-//! acknowledges it once the results are stored. Results are handed in beside the next item, so that no
-//! thread waits for the network.
+//! A worker's place at a campaign ([`Bench`]): what its threads share, and the threads beside them. One
+//! keeps the leases of open items, one looks whether the campaign is over, and results are handed in
+//! beside the next item, so that no thread waits for the network. [`crate::Taker`] takes the work.
 //!
 //! Nothing here has to happen exactly once: an item that is done twice has the same name both times,
 //! and the stream and the reader take one.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use async_nats::header::NATS_MESSAGE_ID;
-use async_nats::jetstream::consumer::PullConsumer;
-use async_nats::jetstream::message::{Acker, PublishMessage};
-use async_nats::jetstream::{AckKind, Message, kv};
-use bytes::Bytes;
-use futures_util::StreamExt;
-use strait_findings::{Discovery, Ranges};
-use tokio::sync::Semaphore;
-use tokio::task::JoinHandle;
+use strait_findings::Discovery;
 
-use crate::error::Error;
-use crate::job::{Item, Job, Report, Shown};
-use crate::letter::{DeadLetter, file};
-use crate::link::{Hub, Link, text};
-use crate::message::{Form, Poison, seal};
-use crate::note::Note;
-use crate::objects::put;
-use crate::source::{Part, Piece, Source};
-use crate::trial::{Alone, Trial, judge};
+use crate::activity::Activity;
+use crate::job::{Item, Job};
+use crate::link::Link;
+use crate::source::Part;
+use crate::taker::Taker;
+use crate::transport::{Bucket, Receipt, Settlement, Stream};
+use crate::trial::{Alone, Trial};
 
-/// How long the server holds a question for work.
-const ASKING: Duration = Duration::from_secs(1);
-/// Without work for so long a thread leaves: there may be work of another campaign.
-const IDLE: Duration = Duration::from_secs(3);
-/// A server that is away for so long may have forgotten the campaign.
-const AWAY: Duration = Duration::from_secs(120);
 /// How often we look whether the campaign is over.
-const LOOK: Duration = Duration::from_secs(1);
+pub(crate) const LOOK: Duration = Duration::from_secs(1);
 /// Results that are on their way at once.
 const ON_THEIR_WAY: u32 = 8;
-/// How long results are offered to a server that is away, when we are to end.
+/// How long results are offered to a server that is away, when a turn at a campaign ends.
 const FAREWELL: Duration = Duration::from_secs(10);
 /// Between two attempts, or looks.
-const PAUSE: Duration = Duration::from_millis(250);
-/// Results that are not taken for so long are worth a word.
-const TROUBLE: Duration = Duration::from_secs(3);
+pub(crate) const PAUSE: Duration = Duration::from_millis(250);
 /// Items of ours that we know again.
 const ITEMS: usize = 4096;
-/// An item that has taken so many workers without a word is tried as a whole.
-const DELIVERIES: i64 = 25;
 
-/// A worker's place at a campaign: what its threads share.
+/// A worker's place at a campaign.
 pub struct Bench {
-    link: Link,
     shared: Arc<Shared>,
-    look: JoinHandle<()>,
 }
 
-struct Shared {
-    hub: Hub,
-    job: Job,
-    name: String,
-    consumer: PullConsumer,
-    notes: kv::Store,
-    is_over: AtomicBool,
+pub(crate) struct Shared {
+    pub(crate) link: Link,
+    pub(crate) job: Job,
+    pub(crate) name: String,
+    pub(crate) is_over: AtomicBool,
     /// Others have waited for as long as a lease.
     is_turn_over: AtomicBool,
-    is_closing: AtomicBool,
-    /// Somebody wants the worker to stop.
-    stop: Arc<AtomicBool>,
+    pub(crate) is_closing: AtomicBool,
+    /// The threads beside us end.
+    is_ended: AtomicBool,
     /// Has there been anything to do?
-    is_used: AtomicBool,
-    on_their_way: Arc<Semaphore>,
+    pub(crate) is_used: AtomicBool,
+    on_their_way: AtomicU32,
+    /// Items that threads are at, numbered as they came.
+    leases: Mutex<BTreeMap<u64, Arc<dyn Receipt>>>,
+    next_lease: AtomicU64,
     memory: Memory,
     /// Runs work alone.
-    trial: Arc<dyn Trial>,
+    pub(crate) trial: Arc<dyn Trial>,
     /// This is such a process: the work that it has to do, until a thread takes it, and what came out.
-    alone: Option<Mutex<(Option<Item>, Part, bool)>>,
+    pub(crate) alone: Option<Mutex<AloneWork>>,
+}
+
+/// What a process does that does nothing else.
+pub(crate) struct AloneWork {
+    pub(crate) work: Option<Item>,
+    pub(crate) part: Part,
+    pub(crate) is_done: bool,
 }
 
 /// What a worker remembers of a campaign from one turn to the next.
@@ -87,14 +72,14 @@ pub struct Memory(Arc<Mutex<Known>>);
 
 /// What has been handed in.
 #[derive(Default)]
-struct Known {
+pub(crate) struct Known {
     /// The last items of ours, by the names of their messages: what is given out again because its
     /// results are lost has another.
-    items: VecDeque<String>,
+    pub(crate) items: VecDeque<String>,
     /// Faults that the reader knows for sure.
-    told: HashSet<String>,
+    pub(crate) told: HashSet<String>,
     /// The fullest description of each fault.
-    fullest: HashMap<String, Discovery>,
+    pub(crate) fullest: HashMap<String, Discovery>,
 }
 
 impl Bench {
@@ -105,14 +90,13 @@ impl Bench {
         job: &Job,
         name: &str,
         memory: &Memory,
-        stop: &Arc<AtomicBool>,
         trial: &Arc<dyn Trial>,
     ) -> Option<Bench> {
-        Bench::with(link, job, name, memory, stop, trial, None)
+        Bench::with(link, job, name, memory, trial, None)
     }
 
     /// A place for a process that does nothing but this work, and reports to its worker alone.
-    pub fn alone(link: &Link, job: &Job, work: Item, stop: &Arc<AtomicBool>) -> Option<Bench> {
+    pub fn alone(link: &Link, job: &Job, work: Item) -> Option<Bench> {
         struct Never;
         impl Trial for Never {
             fn run(&self, _: &Job, _: &Item) -> Alone {
@@ -120,14 +104,13 @@ impl Bench {
             }
         }
         let trial: Arc<dyn Trial> = Arc::new(Never);
-        Bench::with(link, job, "", &Memory::default(), stop, &trial, Some(work))
+        Bench::with(link, job, "", &Memory::default(), &trial, Some(work))
     }
 
     /// What came out of the work of a process that does nothing else, if it is done.
     pub fn came_out(&self) -> Option<Part> {
         let alone = self.shared.alone.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
-        let (_, part, is_done) = &*alone;
-        is_done.then(|| part.clone())
+        alone.is_done.then(|| alone.part.clone())
     }
 
     fn with(
@@ -135,34 +118,33 @@ impl Bench {
         job: &Job,
         name: &str,
         memory: &Memory,
-        stop: &Arc<AtomicBool>,
         trial: &Arc<dyn Trial>,
         work: Option<Item>,
     ) -> Option<Bench> {
-        let hub = link.hub().clone();
-        let consumer: Result<PullConsumer, _> =
-            link.block(hub.jetstream.get_consumer_from_stream(&job.id, hub.address.work()));
-        let consumer = consumer.ok()?;
-        let notes = link.block(hub.store(hub.address.notes())).ok()?;
+        link.transport().backlog(Stream::Work, &job.id).ok()?;
+        link.activity().set_campaign(Some(&job.id));
+        let alone =
+            work.map(|work| AloneWork { work: Some(work), part: Part::default(), is_done: false });
         let shared = Arc::new(Shared {
-            hub,
+            link: link.clone(),
             job: job.clone(),
             name: name.to_owned(),
-            consumer,
-            notes,
             is_over: AtomicBool::new(false),
             is_turn_over: AtomicBool::new(false),
             is_closing: AtomicBool::new(false),
-            stop: Arc::clone(stop),
+            is_ended: AtomicBool::new(false),
             is_used: AtomicBool::new(false),
-            on_their_way: Arc::new(Semaphore::new(ON_THEIR_WAY as usize)),
+            on_their_way: AtomicU32::new(0),
+            leases: Mutex::default(),
+            next_lease: AtomicU64::new(0),
             memory: memory.clone(),
             trial: Arc::clone(trial),
-            alone: work.map(|work| Mutex::new((Some(work), Part::default(), false))),
+            alone: alone.map(Mutex::new),
         });
-        let watched = Arc::clone(&shared);
-        let look = link.spawn(async move { watched.look().await });
-        Some(Bench { link: link.clone(), shared, look })
+        let (keeping, looking) = (Arc::clone(&shared), Arc::clone(&shared));
+        link.beside("queue-leases", move |_| keeping.keep_leases());
+        link.beside("queue-look", move |_| looking.look());
+        Some(Bench { shared })
     }
 
     /// Has there been anything to do?
@@ -172,7 +154,7 @@ impl Bench {
 
     /// A thread's own source.
     pub fn taker(&self) -> Taker {
-        Taker { link: self.link.clone(), shared: Arc::clone(&self.shared), open: None }
+        Taker::new(Arc::clone(&self.shared))
     }
 
     /// The campaign has ended.
@@ -183,20 +165,48 @@ impl Bench {
     /// Waits until everything is handed in. The threads are gone. A server that is away is given some
     /// time to come back; what could not be handed in is done again by somebody.
     pub fn close(self) {
-        let all = self.shared.on_their_way.acquire_many(ON_THEIR_WAY);
-        let waited = self.link.block(async { tokio::time::timeout(FAREWELL, all).await.is_ok() });
-        self.shared.is_closing.store(!waited, Ordering::SeqCst);
-        self.look.abort();
+        let shared = &self.shared;
+        let is_empty = || shared.on_their_way.load(Ordering::SeqCst) == 0;
+        let begun = shared.link.clock().now();
+        while !shared.link.clock().wait(PAUSE, &is_empty) {
+            if shared.link.is_over() || shared.link.since(begun) > FAREWELL {
+                shared.is_closing.store(true, Ordering::SeqCst);
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        self.shared.is_ended.store(true, Ordering::SeqCst);
+        self.shared.link.activity().set_campaign(None);
+        self.shared.link.clock().wake();
     }
 }
 
 impl Shared {
-    fn known(&self) -> MutexGuard<'_, Known> {
+    pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
         self.memory.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn leases(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<dyn Receipt>>> {
+        self.leases.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the lease of an item until its number is given to [`Shared::release`].
+    pub(crate) fn lease(&self, receipt: &Arc<dyn Receipt>) -> u64 {
+        let number = self.next_lease.fetch_add(1, Ordering::Relaxed);
+        self.leases().insert(number, Arc::clone(receipt));
+        number
+    }
+
+    pub(crate) fn release(&self, lease: u64) {
+        self.leases().remove(&lease);
+    }
+
     /// An item is handed in, and the reader knows of these faults.
-    fn remember(&self, message: &str, told: Option<Vec<String>>) {
+    pub(crate) fn remember(&self, message: &str, told: Option<Vec<String>>) {
         let mut known = self.known();
         known.items.push_back(message.to_owned());
         if known.items.len() > ITEMS {
@@ -205,430 +215,87 @@ impl Shared {
         known.told.extend(told.into_iter().flatten());
     }
 
+    /// Says that we are still at the items that threads have. It asks nothing, so that a server that does
+    /// not answer other questions cannot delay it.
+    fn keep_leases(&self) {
+        let is_ended = || self.is_ended.load(Ordering::SeqCst);
+        while !self.link.clock().wait(self.job.lease() / 4, &is_ended) {
+            let open: Vec<Arc<dyn Receipt>> = self.leases().values().cloned().collect();
+            for receipt in open {
+                // If this gets lost, the next one comes soon.
+                receipt.settle(Settlement::StillAtIt);
+            }
+        }
+    }
+
     /// Looks whether the campaign is over, or whether it is the turn of another one, and says that
     /// somebody works for it.
-    async fn look(&self) {
-        let begun = Instant::now();
+    fn look(&self) {
+        let (transport, clock) = (self.link.transport(), self.link.clock());
+        let (begun, lease) = (clock.now(), self.job.lease());
         let mut said = None;
-        loop {
-            tokio::time::sleep(LOOK).await;
-            let is_due = said.is_none_or(|said: Instant| said.elapsed() > self.job.lease() / 3);
+        while !clock.wait(LOOK, &|| self.is_ended.load(Ordering::SeqCst)) {
+            let is_due = said.is_none_or(|said| self.link.since(said) > lease / 3);
             if is_due && self.is_used.load(Ordering::Relaxed) {
-                said = Some(Instant::now());
+                said = Some(clock.now());
                 // Without it the reader believes that nobody is there, and says so.
-                let _ = self.notes.put(alive(&self.job.id), Bytes::new()).await;
+                let _ = transport.put(Bucket::Notes, &alive(&self.job.id), b"");
             }
-            let Ok(jobs) = self.hub.store(self.hub.address.jobs()).await else { continue };
-            if begun.elapsed() > self.job.lease() {
-                // A list of what somebody else removes meanwhile may never end.
-                let listed = tokio::time::timeout(LOOK * 5, self.is_one_of_many(&jobs)).await;
-                self.is_turn_over.fetch_or(listed.unwrap_or(false), Ordering::Relaxed);
+            let is_turn_over = self.is_turn_over.load(Ordering::Relaxed);
+            if !is_turn_over && self.link.since(begun) > lease {
+                let campaigns = transport.list(Bucket::Campaigns).unwrap_or_default();
+                let is_one_of_many = campaigns.iter().any(|record| record.key != self.job.id);
+                self.is_turn_over.store(is_one_of_many, Ordering::Relaxed);
             }
             // A server that is away says nothing about the campaign.
-            if let Ok(None) = jobs.get(&self.job.id).await {
+            if let Ok(None) = transport.get(Bucket::Campaigns, &self.job.id) {
                 self.is_over.store(true, Ordering::SeqCst);
                 return;
             }
         }
     }
 
-    async fn is_one_of_many(&self, jobs: &kv::Store) -> bool {
-        let Ok(mut keys) = jobs.keys().await else { return false };
-        while let Some(key) = keys.next().await {
-            if key.is_ok_and(|key| key != self.job.id) {
-                return true;
-            }
-        }
-        false
-    }
-
     /// No more items are wanted here.
-    fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.is_over.load(Ordering::Relaxed) || self.is_turn_over.load(Ordering::Relaxed)
     }
 
-    async fn ask(&self) -> Result<Option<Message>, String> {
-        let asking = async {
-            let batch = self.consumer.batch().max_messages(1).expires(ASKING);
-            let mut messages = batch.messages().await.map_err(text)?;
-            messages.next().await.transpose().map_err(text)
-        };
-        let answer = tokio::time::timeout(ASKING * 3, asking).await;
-        answer.unwrap_or_else(|_| Err("no answer".to_owned()))
-    }
-
-    /// Stores the results of an item, then acknowledges it.
-    async fn hand_in(&self, open: Open, spent: Duration) {
-        let part = &open.part;
-        let shown = Shown::all(&part.discoveries);
-        let mut news: Vec<String> = shown.iter().map(|shown| shown.finding.clone()).collect();
-        news.dedup();
-        news.retain(|finding| !open.is_told(&self.known(), finding));
-        let mut parcels = Vec::new();
-        for finding in &news {
-            let fullest = self.known().fullest.get(finding).cloned();
-            let Some(discovery) = fullest else { continue };
-            let object = format!("{}.{finding}.{}", self.job.id, self.hub.fresh_name());
-            if self.send_parcel(&object, &discovery).await.is_none() {
+    /// Does something beside the next item; whoever closes the bench waits for it. If too much is on its
+    /// way when the process ends, it is left to others.
+    pub(crate) fn beside(self: &Arc<Self>, task: impl FnOnce(&Shared) + Send + 'static) {
+        let clock = self.link.clock();
+        let next = |count: u32| (count < ON_THEIR_WAY).then_some(count + 1);
+        let reserve =
+            || self.on_their_way.fetch_update(Ordering::SeqCst, Ordering::SeqCst, next).is_ok();
+        while !clock.wait(PAUSE, &reserve) {
+            if self.link.is_over() {
                 return;
             }
-            parcels.push((finding.clone(), object));
         }
-        let report = Report {
-            item: open.item.clone(),
-            whole: true,
-            programs: part.programs,
-            runs: part.runs,
-            spent_ms: u64::try_from(spent.as_millis()).unwrap_or(u64::MAX),
-            counts: part.counts.clone(),
-            shown,
-            parcels,
-            worker: self.name.clone(),
-        };
-        let Some(is_first) = self.publish(&open.message, &report).await else { return };
-        self.remember(&open.message, is_first.then_some(news));
-        // If this gets lost, the item comes again and is known.
-        let _ = open.acker.ack().await;
-        if open.note.is_some() {
-            let _ = self.notes.purge(&open.name).await;
-        }
+        let place = Place(Arc::clone(self));
+        self.link.beside("queue-results", move |_| task(&place.0));
     }
 
-    /// Stores something that was found in an item that is not done yet.
-    async fn hand_ahead(&self, item: Item, message: String, discovery: Discovery) {
-        let finding = discovery.id();
-        let object = format!("{}.{finding}.{}", self.job.id, self.hub.fresh_name());
-        if self.send_parcel(&object, &discovery).await.is_none() {
-            return;
-        }
-        let report = Report {
-            item,
-            whole: false,
-            programs: 0,
-            runs: 0,
-            spent_ms: 0,
-            counts: BTreeMap::new(),
-            shown: Shown::all(std::slice::from_ref(&discovery)),
-            parcels: vec![(finding.clone(), object)],
-            worker: self.name.clone(),
-        };
-        if self.publish(&format!("{message}.{finding}"), &report).await == Some(true) {
-            self.known().told.insert(finding);
-        }
+    /// Adds what came out of an item to what this process has done.
+    pub(crate) fn count(&self, part: &Part) {
+        let activity = self.link.activity();
+        Activity::add(&activity.items, 1);
+        Activity::add(&activity.programs, part.programs);
+        Activity::add(&activity.runs, part.runs);
     }
+}
 
-    /// `None` when we are to end before the server is back.
-    async fn send_parcel(&self, object: &str, discovery: &Discovery) -> Option<()> {
-        let parcel = seal(Form::Finding, discovery);
-        self.until_closing(|| put(&self.hub, object, &parcel)).await
-    }
+/// A place among the results that are on their way.
+struct Place(Arc<Shared>);
 
-    /// Whether the stream did not have it yet; `None` when we are to end before the server is back.
-    async fn publish(&self, name: &str, report: &Report) -> Option<bool> {
-        let payload = Bytes::from(seal(Form::Result, report));
-        let subject = self.hub.address.results_of(&self.job.id);
-        self.until_closing(|| async {
-            let message = PublishMessage::build().payload(payload.clone()).message_id(name);
-            let sent = self.hub.jetstream.send_publish(subject.clone(), message);
-            let stored = sent.await.map_err(text)?.await.map_err(text)?;
-            Ok(!stored.duplicate)
-        })
-        .await
-    }
-
-    async fn until_closing<T, F: Future<Output = Result<T, String>>>(
-        &self,
-        mut attempt: impl FnMut() -> F,
-    ) -> Option<T> {
-        let begun = Instant::now();
-        loop {
-            match attempt().await {
-                Ok(value) => {
-                    self.hub.trouble().take();
-                    return Some(value);
-                }
-                Err(_) if self.is_closing.load(Ordering::SeqCst) => return None,
-                Err(why) => {
-                    if begun.elapsed() > TROUBLE {
-                        *self.hub.trouble() = Some(why);
-                    }
-                    tokio::time::sleep(PAUSE).await;
-                }
-            }
-        }
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.on_their_way.fetch_sub(1, Ordering::SeqCst);
+        self.0.link.clock().wake();
     }
 }
 
 /// The key under which workers say that they are there.
 pub(crate) fn alive(job: &str) -> String {
     format!("{job}.alive")
-}
-
-/// The item that a thread is at.
-struct Open {
-    name: String,
-    /// The name of the message that brought it.
-    message: String,
-    item: Item,
-    acker: Arc<Acker>,
-    beat: JoinHandle<()>,
-    note: Option<Note>,
-    /// Indices that were done alone.
-    done: Ranges,
-    part: Part,
-}
-
-impl Open {
-    /// Does the reader know of this fault? What is given out again was lost, and what was told with it.
-    fn is_told(&self, known: &Known, finding: &String) -> bool {
-        self.message == self.name && known.told.contains(finding)
-    }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        self.beat.abort();
-    }
-}
-
-/// One thread's source.
-pub struct Taker {
-    link: Link,
-    shared: Arc<Shared>,
-    open: Option<Open>,
-}
-
-impl Taker {
-    /// Takes an item in hand, unless it was done before or cannot be done.
-    fn accept(&self, message: Message) -> Option<Open> {
-        let (delivered, sequence) =
-            message.info().map_or((1, 0), |info| (info.delivered, info.stream_sequence));
-        let (message, acker) = message.split();
-        let shared = &self.shared;
-        let item = match Item::read(&message.payload, &shared.job) {
-            Ok(item) => item,
-            Err(poison) => {
-                self.set_aside(sequence, &poison, &message.payload, &acker);
-                return None;
-            }
-        };
-        let name = item.name(&shared.job.id);
-        let id = message.headers.as_ref().and_then(|headers| headers.get(NATS_MESSAGE_ID));
-        let id = id.map_or_else(|| name.clone(), ToString::to_string);
-        if shared.known().items.contains(&id) {
-            // If this gets lost, it comes again.
-            let _ = self.link.block(acker.ack());
-            return None;
-        }
-        shared.is_used.store(true, Ordering::Relaxed);
-        let acker = Arc::new(acker);
-        let (alive, pause) = (Arc::clone(&acker), shared.job.lease() / 3);
-        let beat = self.link.spawn(async move {
-            loop {
-                tokio::time::sleep(pause).await;
-                // The next one comes soon.
-                let _ = alive.ack_with(AckKind::Progress).await;
-            }
-        });
-        let (note, done, part) = (None, Ranges::default(), Part::default());
-        let mut open = Open { name, message: id, item, acker, beat, note, done, part };
-        if delivered > 1 {
-            let read = || Note::read(&shared.notes, &open.name);
-            let patience = shared.job.lease();
-            let note = self.link.block(shared.hub.insist("read a note", patience, read));
-            let Ok(mut note) = note else { return None };
-            note.keep_within(&open.item.indices());
-            if delivered > DELIVERIES {
-                note.begin(open.item.indices());
-            }
-            open.note = Some(note);
-        }
-        Some(open)
-    }
-
-    /// Moves a message that cannot be used out of the way: it is kept as a dead letter and not given out
-    /// again. If it stood for real work, the submitter gives it out again.
-    fn set_aside(&self, sequence: u64, poison: &Poison, message: &[u8], acker: &Acker) {
-        let shared = &self.shared;
-        let letter = DeadLetter::new(Form::Work, poison, &shared.name, message);
-        let name = format!("{}.{sequence}", Form::Work);
-        let filing = || file(&shared.hub, &shared.job.id, &name, &letter);
-        // A server without room for the letter must not give out the message forever.
-        let _ = self.link.block(shared.hub.insist("keep a dead letter", LOOK, filing));
-        let _ = self.link.block(acker.ack_with(AckKind::Term));
-    }
-
-    /// Does something beside the next item; whoever closes the bench waits for it. If there is too much
-    /// on its way for too long when we are to stop, it is left to others.
-    fn beside<F: Future<Output = ()> + Send + 'static>(&self, task: impl FnOnce(Arc<Shared>) -> F) {
-        let mut stopped = None;
-        let permit = loop {
-            let permit = Arc::clone(&self.shared.on_their_way).acquire_owned();
-            // The semaphore is never closed.
-            let permit = self.link.block(async { tokio::time::timeout(PAUSE, permit).await });
-            if let Ok(permit) = permit {
-                break permit.ok();
-            }
-            if self.shared.stop.load(Ordering::SeqCst) {
-                let since = stopped.get_or_insert_with(Instant::now);
-                if since.elapsed() > FAREWELL {
-                    return;
-                }
-            }
-        };
-        let task = task(Arc::clone(&self.shared));
-        self.link.spawn(async move {
-            task.await;
-            drop(permit);
-        });
-    }
-
-    /// Gives the item back.
-    fn give_back(&mut self) {
-        if let Some(open) = self.open.take() {
-            // Without this it is given out again when its lease is over.
-            let _ = self.link.block(open.acker.ack_with(AckKind::Nak(None)));
-        }
-    }
-
-    fn write_note(&self) {
-        let Some(open) = &self.open else { return };
-        let Some(note) = &open.note else { return };
-        let write = || note.write(&self.shared.notes, &open.name);
-        // Without the note, or with an older one, something else is tried alone: that is all.
-        let _ = self.link.block(self.shared.hub.insist("write a note", LOOK, write));
-    }
-
-    /// A worker was lost at some indices of the item: they are run alone, in a process that we see die if
-    /// it dies. `false` if that told nothing, and another worker has to try.
-    fn try_suspects(&mut self) -> bool {
-        let Some(open) = &mut self.open else { return true };
-        let suspects = open.note.as_ref().and_then(Note::suspects);
-        let (Some(suspects), Some(note)) = (suspects, &mut open.note) else { return true };
-        let Range { start, end } = suspects;
-        let work = Item { lane: open.item.lane, start, end };
-        match judge(self.shared.trial.as_ref(), &self.shared.job, &work) {
-            Alone::Done(part) => {
-                note.calm();
-                open.done.insert(start..end);
-                self.put_in(part);
-            }
-            Alone::Died => note.condemn(start..end),
-            Alone::Unknown => return false,
-        }
-        self.write_note();
-        true
-    }
-
-    /// Adds what came out of the item.
-    fn put_in(&mut self, part: Part) {
-        let mut known = self.shared.known();
-        for discovery in &part.discoveries {
-            let fullest = known.fullest.entry(discovery.id()).or_insert_with(|| discovery.clone());
-            if fullest.explanation.len() < discovery.explanation.len() {
-                fullest.clone_from(discovery);
-            }
-        }
-        drop(known);
-        if let Some(open) = &mut self.open {
-            open.part.add(part);
-        }
-    }
-}
-
-impl Source for Taker {
-    fn take(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<Piece>, Error> {
-        if let Some(alone) = &self.shared.alone {
-            let work = alone.lock().unwrap_or_else(PoisonError::into_inner).0.take();
-            return Ok(work.map(|Item { lane, start, end }| Piece {
-                lane,
-                indices: start..end,
-                is_watched: false,
-                deadly: Vec::new(),
-                done: Ranges::default(),
-            }));
-        }
-        let mut idle = Instant::now();
-        let mut away = None;
-        while !stop() && !self.shared.is_done() && idle.elapsed() < IDLE {
-            let message = match self.link.block(self.shared.ask()) {
-                Ok(message) => message,
-                // It is back soon, in general, and knows that we are at it.
-                Err(_) if away.get_or_insert_with(Instant::now).elapsed() < AWAY => {
-                    std::thread::sleep(PAUSE);
-                    idle = Instant::now();
-                    continue;
-                }
-                Err(_) => return Ok(None),
-            };
-            away = None;
-            let Some(message) = message else { continue };
-            let Some(open) = self.accept(message) else { continue };
-            let (lane, indices) = (open.item.lane, open.item.indices());
-            let begun = Instant::now();
-            self.open = Some(open);
-            if !self.try_suspects() {
-                self.give_back();
-                std::thread::sleep(PAUSE);
-                continue;
-            }
-            let Some(open) = &self.open else { continue };
-            let (is_watched, done) = (open.note.is_some(), open.done.clone());
-            let deadly = open.note.as_ref().map_or_else(Vec::new, |note| note.deadly.clone());
-            if done.missing(indices.clone()).is_empty() {
-                self.finish(begun.elapsed(), true)?;
-                idle = Instant::now();
-                continue;
-            }
-            return Ok(Some(Piece { lane, indices, is_watched, deadly, done }));
-        }
-        Ok(None)
-    }
-
-    fn begin(&mut self, indices: Range<u64>) -> Result<(), Error> {
-        let note = self.open.as_mut().and_then(|open| open.note.as_mut());
-        if let Some(note) = note {
-            note.begin(indices);
-            self.write_note();
-        }
-        Ok(())
-    }
-
-    fn show(&mut self, discovery: &Discovery) -> Result<(), Error> {
-        let Some(open) = &self.open else { return Ok(()) };
-        if !open.is_told(&self.shared.known(), &discovery.id()) {
-            let (item, message) = (open.item.clone(), open.message.clone());
-            let discovery = discovery.clone();
-            self.beside(|shared| async move { shared.hand_ahead(item, message, discovery).await });
-        }
-        Ok(())
-    }
-
-    fn deliver(&mut self, part: Part) -> Result<bool, Error> {
-        if let Some(alone) = &self.shared.alone {
-            alone.lock().unwrap_or_else(PoisonError::into_inner).1.add(part);
-            return Ok(true);
-        }
-        self.put_in(part);
-        Ok(!self.shared.is_over.load(Ordering::Relaxed))
-    }
-
-    fn finish(&mut self, spent: Duration, whole: bool) -> Result<(), Error> {
-        if let Some(alone) = &self.shared.alone {
-            alone.lock().unwrap_or_else(PoisonError::into_inner).2 = whole;
-            return Ok(());
-        }
-        if !whole {
-            let calm = self.open.as_mut().and_then(|open| open.note.as_mut());
-            if let Some(note) = calm {
-                note.calm();
-                self.write_note();
-            }
-            self.give_back();
-            return Ok(());
-        }
-        let Some(open) = self.open.take() else { return Ok(()) };
-        self.beside(|shared| async move { shared.hand_in(open, spent).await });
-        Ok(())
-    }
 }

@@ -10,7 +10,6 @@ mod network;
 mod server;
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -142,58 +141,6 @@ fn a_poor_network_changes_nothing() {
 }
 
 #[test]
-fn what_kills_a_worker_and_two_processes_alone_is_found_and_the_rest_is_done() {
-    let Some(server) = Server::start(HERE) else { return };
-    let folder = tempfile::tempdir().expect("a folder");
-    let address = server.address("deadly");
-    let path = folder.path().display().to_string();
-    let mut campaign = start(&["submit", &address, &path, "200", "500"]);
-    let mut worker = Worker::start(&address, "123");
-    let mut deaths = 0;
-    while campaign.try_wait().expect("ours").is_none() {
-        if worker.0.try_wait().expect("ours").is_some() {
-            deaths += 1;
-            assert!(deaths < 10, "workers die and die");
-            worker = Worker::start(&address, "123");
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    wait(&mut campaign, Duration::from_secs(1));
-    let (executed, programs, _, found) = results(folder.path());
-    assert_eq!((executed.len(), programs), (200, 200));
-    let deadly: Vec<_> = found.iter().filter(|(id, _)| id.starts_with("worker-death")).collect();
-    assert_eq!(deadly.len(), 1, "{found:?}");
-    assert_eq!(found.len(), 4, "{found:?}");
-    // One without a watching worker, and one at the index; after that it is tried alone.
-    assert_eq!(deaths, 2);
-}
-
-#[test]
-fn workers_that_are_killed_at_one_program_make_no_finding() {
-    let Some(server) = Server::start(HERE) else { return };
-    let (one, other) =
-        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
-    alone(one.path(), "200");
-    let address = server.address("disturbed");
-    let path = other.path().display().to_string();
-    let mut campaign = start(&["submit", &address, &path, "200", "500"]);
-    let disturbed = || Worker(start(&["work-disturbed", &address, "123"]));
-    let mut worker = disturbed();
-    let mut deaths = 0;
-    while campaign.try_wait().expect("ours").is_none() {
-        if worker.0.try_wait().expect("ours").is_some() {
-            deaths += 1;
-            assert!(deaths < 10, "workers die and die");
-            worker = disturbed();
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    wait(&mut campaign, Duration::from_secs(1));
-    assert!(deaths >= 2, "no worker was killed");
-    assert_eq!(results(other.path()), results(one.path()));
-}
-
-#[test]
 fn a_worker_serves_campaigns_in_turn() {
     let Some(server) = Server::start(HERE) else { return };
     let folders = [0, 1].map(|_| tempfile::tempdir().expect("a folder"));
@@ -219,26 +166,6 @@ fn a_worker_serves_campaigns_in_turn() {
 }
 
 #[test]
-fn a_campaign_that_was_killed_is_taken_up() {
-    let Some(server) = Server::start(HERE) else { return };
-    let (one, other) =
-        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
-    alone(one.path(), "3000");
-    let address = server.address("resumed");
-    let _worker = Worker::start(&address, NOTHING);
-    let folder = other.path().display().to_string();
-    for _ in 0..3 {
-        let mut campaign = start(&["submit", &address, &folder, "3000", "1000"]);
-        std::thread::sleep(Duration::from_millis(900));
-        campaign.kill().expect("ours");
-        campaign.wait().expect("ours");
-    }
-    let mut campaign = start(&["submit", &address, &folder, "3000", "1000"]);
-    wait(&mut campaign, Duration::from_secs(300));
-    assert_eq!(results(other.path()), results(one.path()));
-}
-
-#[test]
 fn a_server_that_forgets_everything_is_told_again() {
     let Some(mut server) = Server::start(HERE) else { return };
     let (one, other) =
@@ -254,23 +181,4 @@ fn a_server_that_forgets_everything_is_told_again() {
     server.restart(Duration::ZERO);
     wait(&mut campaign, Duration::from_secs(300));
     assert_eq!(results(other.path()), results(one.path()));
-}
-
-#[test]
-fn whoever_waits_for_workers_that_are_gone_says_so() {
-    let Some(server) = Server::start(HERE) else { return };
-    let folder = tempfile::tempdir().expect("a folder");
-    let address = server.address("alone");
-    let path = folder.path().display().to_string();
-    let mut campaign = command(&["submit", &address, &path, "2000", "1000"]);
-    let mut campaign = campaign.stderr(Stdio::piped()).spawn().expect("it starts");
-    let worker = Worker::start(&address, NOTHING);
-    std::thread::sleep(Duration::from_millis(1200));
-    drop(worker);
-    let said = BufReader::new(campaign.stderr.take().expect("piped"));
-    let first = said.lines().map_while(Result::ok).next();
-    assert_eq!(first.as_deref(), Some("NoWorkers"));
-    let _worker = Worker::start(&address, NOTHING);
-    wait(&mut campaign, Duration::from_secs(300));
-    assert_eq!(results(folder.path()).0.len(), 2000);
 }

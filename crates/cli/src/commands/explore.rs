@@ -26,8 +26,9 @@ use crate::ui::{Status, Ui};
 /// Explore all behaviours of a program: verdict, outcomes, and a trace to what goes wrong
 #[derive(Args)]
 #[command(after_help = "\
-Exit codes: 0 every execution terminates, 1 some execution does not (deadlock, leak, panic, \
-diverges), 2 the program or the command line is wrong.")]
+Exit codes: 0 every execution terminates, or nothing was found within the bounds (unknown), 1 some \
+execution does not terminate (deadlock, leak, panic, diverges), 2 the program or the command line \
+is wrong.")]
 pub struct ExploreArgs {
     /// The program, in the language of docs/language.md
     file: PathBuf,
@@ -423,7 +424,10 @@ fn drawn(machine: &Machine, alike: impl Fn(&Outcome) -> bool) -> Option<Vec<Acti
 }
 
 fn status(verdict: Verdict) -> Status {
-    if verdict == Verdict::Terminates { Status::Clean } else { Status::Found }
+    match verdict {
+        Verdict::Terminates | Verdict::Unknown => Status::Clean,
+        Verdict::Diverges | Verdict::Leak | Verdict::Deadlock | Verdict::Panic => Status::Found,
+    }
 }
 
 fn show_fragment(ui: &Ui, subject: &Subject<'_>) -> anyhow::Result<Status> {

@@ -72,7 +72,7 @@ fn farewell(verdict: Option<Verdict>) -> &'static str {
     match verdict {
         Some(Verdict::Deadlock | Verdict::Leak) => "Left behind:",
         Some(Verdict::Panic) => "At that moment:",
-        Some(Verdict::Terminates | Verdict::Diverges) | None => "From here on:",
+        Some(Verdict::Terminates | Verdict::Unknown | Verdict::Diverges) | None => "From here on:",
     }
 }
 

@@ -28,11 +28,25 @@ pub fn print(
         ui.line(ui.paint(Paint::Bold, meaning(examination.verdict)))?;
         story::tell(ui, subject, way, Some(examination.verdict))?;
     }
-    if let Coverage::Bounded(_) = examination.coverage {
+    if let Some(limitation) = limitation(examination.verdict, &examination.coverage) {
         ui.line("")?;
-        ui.line("Not everything was seen: the verdict speaks only for what was.")?;
+        ui.line(limitation)?;
     }
     Ok(())
+}
+
+/// What the verdict does not say, if it does not speak for all executions.
+fn limitation(verdict: Verdict, coverage: &Coverage) -> Option<&'static str> {
+    match (verdict, coverage) {
+        (_, Coverage::Exhaustive) => None,
+        (Verdict::Unknown, _) => {
+            Some("Nothing wrong was found, but the search has not seen every execution.")
+        }
+        (Verdict::Terminates, _) => {
+            Some("The verdict is certain, but the list of outcomes is not complete.")
+        }
+        (_, _) => Some("The search has not seen every execution: there may be more to find."),
+    }
 }
 
 fn counts(found: &Findings) -> String {
@@ -97,7 +111,7 @@ fn outcome_line(ui: &Ui, outcome: &Outcome) -> String {
 fn colour(verdict: Verdict) -> Paint {
     match verdict {
         Verdict::Terminates => Paint::Green,
-        Verdict::Diverges => Paint::Yellow,
+        Verdict::Unknown | Verdict::Diverges => Paint::Yellow,
         Verdict::Leak | Verdict::Deadlock | Verdict::Panic => Paint::Red,
     }
 }
@@ -105,6 +119,7 @@ fn colour(verdict: Verdict) -> Paint {
 fn meaning(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Terminates => "Everything finishes:",
+        Verdict::Unknown => "Nothing was found:",
         Verdict::Diverges => "It can go on for ever, after:",
         Verdict::Leak => "A process can stay blocked for ever:",
         Verdict::Deadlock => "It can come to a standstill:",

@@ -3,46 +3,28 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use strait_findings::{FINDINGS, Finding, Harvest, Kind, Total};
-use strait_fuzz::{Counters, Lane};
+use strait_findings::{Finding, Kind, Total};
+use strait_fuzz::{Lane, counts};
 
-use crate::commands::fuzz::{how_often, tell_earlier};
-use crate::progress::duration;
-use crate::queue::Events;
+use crate::summary::{Outcome, Shown, Summary};
 use crate::ui::{Paint, Ui, grouped};
 
-/// How many findings are shown one by one.
-const SHOWN: usize = 20;
-
 /// Everything there is to say at the end.
-pub struct Summary<'a> {
-    pub folder: &'a Path,
-    pub seed: u64,
+pub struct FuzzSummary<'a> {
+    pub outcome: Outcome<'a>,
     pub lanes: &'a [Lane],
     pub unbuilt: &'a [(String, String)],
     pub totals: Vec<Total>,
-    pub harvest: Harvest,
-    pub counters: &'a Counters,
-    pub seconds: f64,
-    pub events: &'a Events,
 }
 
-impl Summary<'_> {
-    /// The JSON document. Counts are those of the whole campaign, resumed sessions included.
-    pub fn document(&self) -> Value {
-        let findings = self.harvest.found.iter().map(|finding| {
-            json!({
-                "id": finding.id,
-                "kind": finding.kind.as_str(),
-                "target": finding.target,
-                "version": finding.version,
-                "seed": finding.seed,
-                "index": finding.index,
-                "title": finding.title,
-                "count": finding.count,
-                "known": self.harvest.is_known(finding),
-                "dir": self.folder.join(FINDINGS).join(&finding.id),
-            })
+impl Summary for FuzzSummary<'_> {
+    /// Counts are those of the whole campaign, resumed sessions included.
+    fn document(&self) -> Value {
+        let findings = self.outcome.harvest.found.iter().map(|finding| {
+            let mut document = self.outcome.finding(finding);
+            document["target"] = json!(finding.target);
+            document["version"] = json!(finding.version);
+            document
         });
         let targets = self.totals.iter().map(|total| {
             json!({
@@ -52,32 +34,53 @@ impl Summary<'_> {
                 "runs": total.runs,
             })
         });
-        let mut document = json!({
-            "seed": self.seed,
+        let unbuilt = self.unbuilt.iter().map(|(name, why)| json!({ "version": name, "why": why }));
+        self.outcome.document(json!({
             "programs": self.programs(),
             "runs": self.runs(),
-            "seconds": self.seconds,
-            "undecided": self.counters.undecided(),
-            "astray": self.counters.astray(),
-            "unconfirmed": self.counters.dropped(),
+            "undecided": self.count(counts::UNDECIDED),
+            "astray": self.count(counts::ASTRAY),
+            "unconfirmed": self.count(counts::DROPPED),
             "share": self.shares(),
             "targets": targets.collect::<Vec<Value>>(),
-            "coverage": "sampled",
-            "unbuilt": self.unbuilt.iter().map(|(name, why)| json!({ "version": name, "why": why })).collect::<Vec<Value>>(),
+            "unbuilt": unbuilt.collect::<Vec<Value>>(),
             "findings": findings.collect::<Vec<Value>>(),
-            "earlier": self.harvest.earlier,
-        });
-        self.events.add_to(&mut document);
-        document
+        }))
+    }
+
+    fn show(&self, ui: &Ui, page: Option<&Path>) -> anyhow::Result<()> {
+        ui.line(format!(
+            "{} programs with {} runs in {}, seed {}",
+            grouped(self.programs()),
+            grouped(self.runs()),
+            self.outcome.time(),
+            self.outcome.seed
+        ))?;
+        ui.line("")?;
+        self.table(ui)?;
+        ui.line("")?;
+        let show = |finding: &Finding| Shown {
+            about: format!("{} ", finding.version),
+            arguments: String::new(),
+        };
+        self.outcome.show(ui, page, &show)?;
+        self.remarks(ui);
+        Ok(())
+    }
+}
+
+impl FuzzSummary<'_> {
+    fn count(&self, name: &str) -> u64 {
+        self.outcome.counters.count(name)
     }
 
     /// What part of the time the targets had was spent on making and on judging programs.
     fn shares(&self) -> Value {
-        let running = self.counters.running().max(1) as f64;
+        let running = self.count(counts::RUNNING).max(1) as f64;
         json!({
             "running_seconds": running / 1e9,
-            "generating": self.counters.generating() as f64 / running,
-            "judging": self.counters.judging() as f64 / running,
+            "generating": self.count(counts::GENERATING) as f64 / running,
+            "judging": self.count(counts::JUDGING) as f64 / running,
         })
     }
 
@@ -89,50 +92,10 @@ impl Summary<'_> {
         self.totals.iter().map(|total| total.runs).sum()
     }
 
-    /// For people.
-    pub fn show(&self, ui: &Ui, page: Option<&Path>) -> anyhow::Result<()> {
-        let time = duration(std::time::Duration::from_secs_f64(self.seconds));
-        ui.line(format!(
-            "{} programs with {} runs in {time}, seed {}",
-            grouped(self.programs()),
-            grouped(self.runs()),
-            self.seed
-        ))?;
-        ui.line("")?;
-        self.table(ui)?;
-        ui.line("")?;
-        match self.harvest.found.len() {
-            0 => ui.line(self.events.nothing_found(ui, "program"))?,
-            1 => ui.line(ui.paint(Paint::Red, "1 fault was found:"))?,
-            many => ui.line(ui.paint(Paint::Red, format!("{many} faults were found:")))?,
-        }
-        for finding in self.harvest.found.iter().take(SHOWN) {
-            self.finding(ui, finding)?;
-        }
-        if self.harvest.found.len() > SHOWN {
-            ui.line(format!("  and {} more, in the report", self.harvest.found.len() - SHOWN))?;
-        }
-        tell_earlier(ui, &self.harvest);
-        self.events.show(ui);
-        self.remarks(ui);
-        if let Some(page) = page {
-            ui.line(format!("Report: {}", page.display()))?;
-        }
-        Ok(())
-    }
-
-    fn finding(&self, ui: &Ui, finding: &Finding) -> anyhow::Result<()> {
-        let often = how_often(finding, &self.harvest);
-        let kind = ui.paint(Paint::Red, format!("{:<13}", finding.kind.as_str()));
-        ui.line(format!("  {kind} {} ({} {often})", finding.title, finding.version))?;
-        let place = self.folder.join(FINDINGS).join(&finding.id);
-        ui.line(format!("  {:13} strait replay {}", "", place.display()))
-    }
-
     /// One row a version, one column a kind that was found.
     fn table(&self, ui: &Ui) -> anyhow::Result<()> {
         let mut kinds: Vec<&Kind> =
-            self.harvest.found.iter().map(|finding| &finding.kind).collect();
+            self.outcome.harvest.found.iter().map(|finding| &finding.kind).collect();
         kinds.sort();
         kinds.dedup();
         let names: Vec<String> = self.lanes.iter().map(Lane::name).collect();
@@ -165,7 +128,7 @@ impl Summary<'_> {
     }
 
     fn cell(&self, ui: &Ui, lane: &Lane, kind: &Kind) -> String {
-        let alike = self.harvest.found.iter().filter(|finding| {
+        let alike = self.outcome.harvest.found.iter().filter(|finding| {
             finding.target == lane.target
                 && finding.version == lane.version
                 && finding.kind == *kind
@@ -178,23 +141,15 @@ impl Summary<'_> {
 
     /// What the numbers above do not say.
     fn remarks(&self, ui: &Ui) {
-        if self.counters.undecided() > 0 {
-            ui.note(format!(
-                "{} observations were too large to be explained or refuted",
-                grouped(self.counters.undecided())
-            ));
-        }
-        if self.counters.dropped() > 0 {
-            ui.note(format!(
-                "{} suspected hangs did not show again and were left out",
-                grouped(self.counters.dropped())
-            ));
-        }
-        if self.counters.astray() > 0 {
-            ui.note(format!(
-                "{} programs were none for their target: please report this as a bug",
-                grouped(self.counters.astray())
-            ));
+        for (name, text) in [
+            (counts::UNDECIDED, "observations were too large to be explained or refuted"),
+            (counts::DROPPED, "suspected hangs did not show again and were left out"),
+            (counts::ASTRAY, "programs were none for their target: please report this as a bug"),
+        ] {
+            match self.count(name) {
+                0 => {}
+                count => ui.note(format!("{} {text}", grouped(count))),
+            }
         }
     }
 }

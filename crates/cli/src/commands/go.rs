@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 
+use crate::commands::go_flaky::GoFlakyArgs;
 use crate::commands::go_fuzz::GoFuzzArgs;
 use crate::commands::go_verify::GoVerifyArgs;
 use crate::commands::replay::ReplayArgs;
@@ -17,6 +18,7 @@ pub struct GoArgs {
 
 #[derive(Subcommand)]
 enum GoCommand {
+    Flaky(GoFlakyArgs),
     Fuzz(GoFuzzArgs),
     Replay(ReplayArgs),
     Verify(GoVerifyArgs),
@@ -25,6 +27,7 @@ enum GoCommand {
 impl GoArgs {
     pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
         match &self.command {
+            GoCommand::Flaky(arguments) => arguments.run(ui),
             GoCommand::Fuzz(arguments) => arguments.run(ui),
             GoCommand::Replay(arguments) => arguments.run(ui),
             GoCommand::Verify(arguments) => arguments.run(ui),

@@ -1,32 +1,29 @@
 //! `strait go fuzz`: the tests of a Go module under many orders of their messages.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use serde_json::json;
-use strait_findings::{CampaignId, Discovery, Recorded, Resumed, Store};
-use strait_queue::{Link, Outsourced, Shard};
+use strait_campaign::{Begun, Ending, Stop, Threads, last_settings};
+use strait_findings::{Baseline, Discovery, Finding, Recorded, Store};
+use strait_goverify::SourceFiles;
+use strait_queue::{Job, Link, Shard};
 use strait_reorder::{
-    Bounds, Campaign, Counters, Ended, Error, GENERATOR, Packed, Prepared, Request, Switches, job,
-    prepare,
+    Assessment, Ended, Error, FindingLevel, LocalTests, Packed, Prepared, QueuedTests, Request,
+    Rules, RunIndices, Settings, Switches, Terms, prepare,
 };
 use strait_toolchain::{Cache, Launcher};
 
-use crate::commands::fuzz::{cores, some_seed, tell_recovery, write_report};
+use crate::campaign::{CampaignArgs, Clock, Line, Manner, Place, Session, in_time};
+use crate::commands::go_findings::{FailOn, judged};
 use crate::commands::go_sarif;
-use crate::commands::go_summary::{Summary, show_facts};
-use crate::duration;
+use crate::commands::go_summary::{GoSummary, Stopped, show_facts};
 use crate::interrupt;
 use crate::progress::{Progress, Telling};
-use crate::queue::{Events, QueueArgs};
 use crate::ui::{Paint, Status, Ui, grouped};
 
-/// The time of a campaign that says nothing about its end.
-const DEFAULT_TIME: Duration = Duration::from_secs(60);
 /// The runs of a test in a queue, if nothing is said about them.
 const DEFAULT_RUNS: u64 = 100;
 
@@ -35,37 +32,37 @@ const DEFAULT_RUNS: u64 = 100;
 #[command(after_help = "\
 Nothing is changed in the module: tests are compiled with your own go (1.24 or newer) and an overlay \
 of its runtime. Each test is run again and again, with selects that prefer other cases and with \
-goroutines that give way at other moments; goroutines that are blocked for ever, panics, tests that do \
+goroutines that give way at other moments; goroutines that are blocked forever, panics, tests that do \
 not end and, with --race, data races are reported, each once, with what repeats it.
+
+Classes:
+  deadlock                goroutines wait for each other, or the test can never finish
+  panic, data race        as the runtime or the race detector reports them
+  leak in every run       a goroutine stays blocked forever, also if nothing is disturbed
+  leak in rare orders     a goroutine stays blocked forever in some orders of messages
+  test does not end       although an undisturbed run has ended; always a warning
+  left running            with --lifecycle: a goroutine is left at the end of its test
+
+A finding is an error if it was proved or seen in an undisturbed run, and a warning if it is only \
+likely or needs a timeout that no run without preferences has shown.
+A finding is silenced by a comment `//strait:ignore CLASS reason` on its line, on the line above or \
+above its function.
 With --queue the module is sent to `strait worker`s with the same version of Go; each takes a test, \
 gives it its runs, and sends back what it found.
-Exit codes: 0 nothing found, 1 something found, 2 the command line, the module or the machine is in \
-the way.")]
+Exit codes: 0 nothing that fails the build, 1 a finding (see --fail-on), 2 usage, input or \
+environment error.")]
 pub struct GoFuzzArgs {
-    /// Packages, as for `go test`
-    #[arg(value_name = "PACKAGES", default_value = "./...")]
+    /// Packages, as for `go test` [default: ./...]
+    #[arg(value_name = "PACKAGES")]
     packages: Vec<String>,
     /// Only tests that match, as for `go test -run`
     #[arg(long, value_name = "RE")]
     run: Option<String>,
-    /// How long, such as 90s, 10m, 1h30m [default: 1m unless --runs or --queue is given]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
-    time: Option<Duration>,
-    /// Runs a test [default: 100 with --queue]
+    /// Number of runs per test [default: 100 with --queue]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     runs: Option<u64>,
-    /// Tests at once [default: one a core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-    jobs: Option<u16>,
-    /// Only share I of N of the tests, for N machines that know nothing of each other: 0/4 to 3/4
-    #[arg(long, value_name = "I/N")]
-    shard: Option<Shard>,
-    /// Which random orders [default: others each time]
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
-    /// Folder for what is found
-    #[arg(long, value_name = "DIR", default_value = "strait-out")]
-    out: PathBuf,
+    #[command(flatten)]
+    campaign: CampaignArgs,
     /// Also look for data races; slower, and by the real clock only
     #[arg(long)]
     race: bool,
@@ -75,6 +72,24 @@ pub struct GoFuzzArgs {
     /// Write the findings as SARIF, for code scanning
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
+    /// Known findings: only others fail the build
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Write all findings into the file of --baseline
+    #[arg(long, requires = "baseline")]
+    write_baseline: bool,
+    /// What fails the build, with exit code 1
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = FailOn::Error)]
+    fail_on: FailOn,
+    /// Stop at the first finding that fails the build
+    #[arg(long)]
+    first: bool,
+    /// Also report goroutines that a test or subtest has started and that are left at its end
+    #[arg(long)]
+    lifecycle: bool,
+    /// Goroutines of this function or package may be left; may be given several times
+    #[arg(long, value_name = "FUNC")]
+    allow: Vec<String>,
     /// Never use the virtual clock
     #[arg(long)]
     real_time: bool,
@@ -85,130 +100,161 @@ pub struct GoFuzzArgs {
     #[arg(long)]
     no_mutation: bool,
     /// Do not judge goroutines that are left: only crashes and hangs are seen
-    #[arg(long)]
+    #[arg(long, conflicts_with = "lifecycle")]
     no_sanitizer: bool,
     /// Never make a goroutine give way
     #[arg(long)]
     no_yields: bool,
-    #[command(flatten)]
-    queue: QueueArgs,
-}
-
-/// A campaign for others.
-struct Sent {
-    link: Link,
-    module: Packed,
 }
 
 impl GoFuzzArgs {
     pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
-        let stop = interrupt::flag_for(ui)?;
-        let link = self.queue.open()?;
-        let mut prepared = self.prepare(ui, &stop)?;
-        let shard = self.shard.unwrap_or_default();
-        let tests = prepared.subjects.len();
-        deal(&mut prepared, shard);
-        if tests > 0 && prepared.subjects.is_empty() {
-            ui.note(format!("there are {tests} tests, none of them in share {shard}"));
-        }
+        let mut baseline = self.read_baseline()?;
+        let stop = interrupt::stop_for(ui)?;
+        let clock = Clock::start(&stop, self.campaign.time);
+        let open = |clock| Session::open::<Settings>(ui, &self.campaign, &stop, clock);
+        self.campaign.check_folder::<Settings>()?;
+        // What is wrong with the module is said before a folder is made for it.
+        let (mut settings, opened) = match self.campaign.resume {
+            false => (self.settings(), Err(clock)),
+            true => {
+                let opened = open(clock)?;
+                let settings = last_settings(&opened.1, &self.campaign.out, &self.settings())?;
+                (settings, Ok(opened))
+            }
+        };
+        let mut prepared = self.prepare(ui, &stop, &settings)?;
         for problem in &prepared.problems {
             let heading = ui.paint(Paint::Yellow, format!("{} is left out:", problem.package));
             ui.note(format!("{heading}\n{}", indent(&problem.said)));
         }
-        if tests == 0 && !stop.load(Ordering::SeqCst) {
-            return Err(self.nothing(&prepared));
+        let tests = prepared.subjects.len();
+        if tests == 0 && !stop.was_interrupted() {
+            return Err(self.nothing(&prepared, &stop));
         }
-        let pack =
-            |link| Ok::<_, Error>(Sent { link, module: Packed::of(&prepared.go, &self.out)? });
-        let sent = link.map(pack).transpose()?;
-        let mut store = Store::open(&self.out)?;
-        tell_recovery(ui, store.recovery());
-        let bounds = self.bounds(self.seed.unwrap_or_else(some_seed));
-        let seed = bounds.seed;
-        let settings = self.settings(&bounds, shard, sent.as_ref());
-        let id = store.campaign(seed, GENERATOR, &settings)?;
-        let counters = Arc::new(Counters::default());
-        let started = Instant::now();
-        let mut events = Events::of("go");
-        let ended = self.campaign(
-            ui,
-            &stop,
-            &prepared,
-            bounds,
-            &counters,
-            &mut store,
-            id,
-            sent,
-            &mut events,
-        )?;
-        if self.queue.queue.is_some() && !stop.load(Ordering::SeqCst) {
-            let all = prepared.subjects.len() as u64;
-            events.compare(all.saturating_sub(ended.undone.len() as u64), Some(all));
-        }
-        let package = |finding: &strait_findings::Finding| {
-            prepared.subjects.iter().any(|one| one.bench.package.path == finding.target)
+        let module = match settings.queue {
+            true => Some(Packed::of(&prepared.go, &self.campaign.out)?),
+            false => None,
         };
-        // In a queue it goes on where an earlier session has ended.
-        let resumed = self.queue.queue.as_ref().map(|_| Resumed { id, could_find: &package });
-        let harvest = store.harvest(resumed, &package)?;
-        let summary = Summary {
-            folder: &self.out,
-            seed,
-            harvest,
-            counters: &counters,
+        settings.code = Some(match &module {
+            Some(module) => module.digest.clone(),
+            None => prepared.digest()?,
+        });
+        let (mut session, mut store) = match opened {
+            Ok(opened) => opened,
+            Err(clock) => open(clock)?,
+        };
+        let is_limited = self.runs.or(settings.runs).is_some();
+        let begun = session.begin(&mut store, settings, self.runs, is_limited)?;
+        deal(&mut prepared, begun.shard);
+        if tests > 0 && prepared.subjects.is_empty() {
+            ui.note(format!("there are {tests} tests, none of them in share {}", begun.shard));
+        }
+        let prepared = Arc::new(prepared);
+        let ended = match &module {
+            None => self.run_here(&mut session, &mut store, &prepared, &begun)?,
+            Some(module) => self.run_queued(&mut session, &mut store, &prepared, &begun, module)?,
+        };
+        let is_first = self.first
+            && stop.is_now()
+            && !stop.was_interrupted()
+            && session.counters.findings() > 0;
+        let stopped = Stopped::of(is_first, stop.was_interrupted());
+        // A finding names the package of the place to blame, and in its details that of the test.
+        let package = |finding: &Finding| {
+            let tested = finding.details.get("package").and_then(|package| package.as_str());
+            prepared.subjects.iter().any(|one| Some(one.bench.package.path.as_str()) == tested)
+        };
+        let mut harvest = session.harvest(&store, &begun, &package, &package)?;
+        let found = std::mem::take(&mut harvest.found);
+        let mut findings = judged(found.clone(), &prepared.base, baseline.as_mut());
+        if let Some(path) = self.baseline.as_deref().filter(|_| self.write_baseline) {
+            if stopped == Some(Stopped::Interrupted) {
+                anyhow::bail!("{} is not written: the run was interrupted", path.display());
+            }
+            let mut written = Baseline::of(findings.iter().map(|one| one.key.clone()));
+            written.write(path)?;
+            findings = judged(found, &prepared.base, Some(&mut written));
+        }
+        let files = SourceFiles::below(&prepared.base);
+        let named: Vec<_> = findings.iter().flat_map(|one| one.places()).collect();
+        for warning in files.warnings(named.iter().map(|place| place.file.as_str())) {
+            ui.note(format!("{} {warning}", ui.paint(Paint::Yellow, "warning:")));
+        }
+        let fails = findings.iter().any(|one| one.fails(self.fail_on));
+        let summary = GoSummary {
+            outcome: session.outcome(begun.seed, harvest),
+            findings: &findings,
+            stopped,
             ended: &ended,
             problems: &prepared.problems,
-            seconds: started.elapsed().as_secs_f64(),
             go: prepared.go.version(),
-            events: &events,
         };
-        store.close()?;
-        write_report(ui, &self.out)?;
         if let Some(path) = &self.sarif {
-            let document = go_sarif::document(&summary.harvest.found, &self.out);
+            let document = go_sarif::document(&findings, &self.campaign.out);
             let text = serde_json::to_string_pretty(&document)?;
             std::fs::write(path, text)
                 .with_context(|| format!("cannot write {}", path.display()))?;
         }
-        if ui.json {
-            ui.document(&summary.document())?;
-        } else {
-            summary.show(ui)?;
-        }
-        match (summary.harvest.found.is_empty(), ended.internal_errors.len()) {
-            (false, _) => Ok(Status::Found),
-            (true, 0) if events.is_short() => {
-                anyhow::bail!("the campaign is not complete; the same command goes on")
-            }
-            (true, 0) => Ok(Status::Clean),
-            (true, _) => Err(anyhow::anyhow!(
+        session.conclude(store, Ok::<(), anyhow::Error>(()), &summary)?;
+        match (fails, ended.internal_errors.len()) {
+            (true, _) | (false, 0) => session.status::<Settings>(fails, ""),
+            (false, _) => Err(anyhow::anyhow!(
                 "Strait's own hooks failed in some runs, see above; please report it with the \
                  output of `strait go fuzz -v`"
             )),
         }
     }
 
-    fn prepare(&self, ui: &Ui, stop: &Arc<AtomicBool>) -> anyhow::Result<Prepared> {
-        let launcher = Launcher::this_program()?;
+    /// What the user asks for. A campaign in a queue needs a number of runs.
+    fn settings(&self) -> Settings {
+        let queue = self.campaign.queue.queue.is_some();
+        let default = (!self.campaign.resume).then_some(DEFAULT_RUNS);
+        Settings {
+            packages: self.packages.clone(),
+            run: self.run.clone(),
+            runs: self.runs.or(default).filter(|_| queue),
+            race: self.race,
+            real_time: self.real_time,
+            tags: self.tags.clone(),
+            switches: Switches {
+                feedback: !self.no_feedback,
+                mutation: !self.no_mutation,
+                sanitizer: !self.no_sanitizer,
+                yields: !self.no_yields,
+            },
+            rules: Rules { lifecycle: self.lifecycle, allowed: self.allow.clone() },
+            queue,
+            code: None,
+        }
+    }
+
+    fn prepare(&self, ui: &Ui, stop: &Stop, settings: &Settings) -> anyhow::Result<Prepared> {
+        let launcher = Launcher::this_program()?.cancelled_by(stop.flag());
         let cache = Cache::find()?;
         let request = Request {
             directory: std::env::current_dir().context("cannot find the current folder")?,
-            patterns: self.packages.clone(),
-            run: self.run.clone(),
-            race: self.race,
-            virtual_time: !self.real_time,
-            tags: self.tags.clone(),
+            patterns: settings.patterns(),
+            run: settings.run.clone(),
+            race: settings.race,
+            virtual_time: !settings.real_time,
+            tags: settings.tags.clone(),
         };
         let compiling = Compiling::default();
-        let progress = Progress::of(ui, Box::new(compiling.clone()), stop);
+        let progress = Progress::of(ui, Box::new(compiling.clone()), stop.flag());
         let mut tell = |package: String| compiling.set(package);
-        let prepared = prepare(&request, &launcher, &cache, stop, &mut tell);
+        let prepared = prepare(&request, &launcher, &cache, stop.flag(), &mut tell);
         drop(progress);
-        Ok(prepared?)
+        in_time(stop, prepared)
     }
 
     /// Why there is no test.
-    fn nothing(&self, prepared: &Prepared) -> anyhow::Error {
+    fn nothing(&self, prepared: &Prepared, stop: &Stop) -> anyhow::Error {
+        if stop.is_due() {
+            return anyhow::anyhow!(
+                "the time was over before a test was compiled; give --time more, or leave it out"
+            );
+        }
         if let [first, ..] = prepared.problems.as_slice() {
             let more = match prepared.problems.len() - 1 {
                 0 => String::new(),
@@ -223,81 +269,107 @@ impl GoFuzzArgs {
         Error::NoTests(run).into()
     }
 
-    fn bounds(&self, seed: u64) -> Bounds {
-        let default = self.queue.queue.as_ref().map(|_| DEFAULT_RUNS);
-        let runs = self.runs.or(default);
-        Bounds {
-            seed,
-            runs,
-            time: self.time.or_else(|| runs.is_none().then_some(DEFAULT_TIME)),
-            jobs: self.jobs.map_or_else(cores, usize::from),
-            switches: Switches {
-                feedback: !self.no_feedback,
-                mutation: !self.no_mutation,
-                sanitizer: !self.no_sanitizer,
-                yields: !self.no_yields,
-            },
-        }
+    /// Runs all tests in this process.
+    fn run_here(
+        &self,
+        session: &mut Session<'_>,
+        store: &mut Store,
+        prepared: &Prepared,
+        begun: &Begun<Settings>,
+    ) -> anyhow::Result<Ended> {
+        session.clock.start_work(begun.time);
+        let settings = &begun.settings;
+        let terms = Terms {
+            prepared,
+            seed: begun.seed,
+            runs: begun.count,
+            switches: settings.switches,
+            rules: &settings.rules,
+            ending: session.stop,
+            indices: None,
+        };
+        let indices = RunIndices::new(prepared, store, begun.id, session.args.resume)?;
+        let counters = strait_reorder::Counters::default();
+        let tests = LocalTests::new(terms, &indices, &counters, store);
+        let time = session.args.time.or(begun.time);
+        let progress = session.progress(LINE, Place { time, ..Place::default() });
+        let ui = session.ui;
+        let mut found = |recorded: &Recorded, discovery: &Discovery| {
+            self.tell_finding(ui, session.stop, &progress, recorded, discovery);
+        };
+        let threads =
+            Threads { jobs: session.args.jobs(), stop: session.stop, counters: &session.counters };
+        let ended = tests.run(&threads, store, begun.id, &mut found)?;
+        drop(progress);
+        let done = ended.tests - ended.not_run.len() as u64;
+        let all = ended.complete.then_some(done);
+        session.events.shortfall = session.stop.shortfall(done, all, false);
+        Ok(ended)
     }
 
-    /// What the store tells campaigns apart by. One in a queue goes on if it is the same in all respects.
-    fn settings(&self, bounds: &Bounds, shard: Shard, sent: Option<&Sent>) -> String {
-        let share = if shard.is_whole() { String::new() } else { format!(" {shard}") };
-        let Some(Sent { module, .. }) = sent else { return format!("go fuzz{share}") };
-        let rest = json!({
-            "packages": self.packages,
-            "run": self.run,
-            "runs": bounds.runs,
-            "switches": bounds.switches,
-            "race": self.race,
-            "real_time": self.real_time,
-            "tags": self.tags,
-            "module": module.digest,
-        });
-        format!("go fuzz{share} {rest}")
+    /// Has the workers of a queue run the tests.
+    fn run_queued(
+        &self,
+        session: &mut Session<'_>,
+        store: &mut Store,
+        prepared: &Arc<Prepared>,
+        begun: &Begun<Settings>,
+        module: &Packed,
+    ) -> anyhow::Result<Ended> {
+        let workload = QueuedTests::new(prepared, begun.seed, &begun.settings, module, store);
+        let keep = |link: &Link, job: &Job| module.keep(link, job);
+        let stop = session.stop.clone();
+        let tell = |ui: &Ui, progress: &Progress, recorded: &Recorded, discovery: &Discovery| {
+            self.tell_finding(ui, &stop, progress, recorded, discovery);
+        };
+        let manner = Manner { item: None, keep: &keep, known: 0, line: LINE, tell: &tell };
+        // Tests were dealt already.
+        let whole = Begun { shard: Shard::default(), ..begun.clone() };
+        let earlier = workload.done(store, begun.id)?;
+        session.run(store, &workload, &whole, &manner)?;
+        Ok(workload.ended(&session.counters, store, begun.id, earlier)?)
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the parts of a campaign meet here and only here")]
-    fn campaign(
+    /// Says at once what was found, with the facts. With --first it ends the campaign.
+    fn tell_finding(
         &self,
         ui: &Ui,
-        stop: &Arc<AtomicBool>,
-        prepared: &Prepared,
-        bounds: Bounds,
-        counters: &Arc<Counters>,
-        store: &mut Store,
-        id: CampaignId,
-        sent: Option<Sent>,
-        events: &mut Events,
-    ) -> anyhow::Result<Ended> {
-        let time = bounds.time;
-        let telling = Told { counters: Arc::clone(counters), time, started: Instant::now() };
-        let progress = Progress::of(ui, Box::new(telling), stop);
-        let mut found = |recorded: &Recorded, discovery: &Discovery| {
-            if ui.json {
-                return;
-            }
-            let heading = ui.paint(Paint::Red, discovery.kind.as_str());
-            let facts = show_facts(&discovery.explanation);
-            let place = recorded.directory.display();
-            progress.say(format!("{heading} {}\n{facts}\n     {place}\n", discovery.title));
-        };
-        let campaign = Campaign { prepared, bounds, stop, counters };
-        let Some(Sent { link, module }) = sent else {
-            return Ok(campaign.run(store, id, &mut found)?);
-        };
-        let job = job(&link, self.queue.lease(), prepared, &campaign.bounds, &module)?;
-        let keep = &|| module.keep(&link, &job);
-        let tell = &mut |told| {
-            if let Some(text) = events.hear(&link, told) {
-                progress.say(text);
-            }
-        };
-        let (folder, item) = (&self.out, None);
-        let outsourced = Outsourced { link: &link, job: &job, folder, item, keep, tell };
-        Ok(campaign.submit(outsourced, store, id, &mut found)?)
+        stop: &Stop,
+        progress: &Progress,
+        recorded: &Recorded,
+        discovery: &Discovery,
+    ) {
+        let assessment = Assessment::of(&discovery.details);
+        let level = assessment.map_or(FindingLevel::Error, |one| one.level());
+        if self.first && self.fail_on.fails(level) {
+            stop.end();
+        }
+        if ui.json {
+            return;
+        }
+        let class =
+            assessment.map_or_else(|| discovery.kind.to_string(), |one| one.class.to_string());
+        let paint = if level == FindingLevel::Error { Paint::Red } else { Paint::Yellow };
+        let heading = ui.paint(paint, format!("{level}: {class}:"));
+        let facts = show_facts(&discovery.explanation);
+        let place = recorded.directory.display();
+        progress.say(format!("{heading} {}\n{facts}\n     {place}\n", discovery.title));
+    }
+
+    /// The known findings; none if they are about to be written.
+    fn read_baseline(&self) -> anyhow::Result<Option<Baseline>> {
+        let known = self.baseline.as_deref().filter(|_| !self.write_baseline);
+        Ok(known.map(Baseline::read).transpose()?)
     }
 }
+
+/// What the progress line says.
+const LINE: Line = Line {
+    text: |counters| {
+        format!("{} tests, {} runs", grouped(counters.programs()), grouped(counters.runs()))
+    },
+    rate: |counters| counters.runs(),
+};
 
 /// Keeps the tests of a share. Tests are dealt in the order of their names, so that all machines agree.
 fn deal(prepared: &mut Prepared, shard: Shard) {
@@ -338,36 +410,4 @@ impl Telling for Compiling {
             format!("compiling the tests of {package}")
         }
     }
-}
-
-/// What the progress line says.
-struct Told {
-    counters: Arc<Counters>,
-    time: Option<Duration>,
-    started: Instant,
-}
-
-impl Telling for Told {
-    fn place(&self) -> Option<(u64, u64)> {
-        let all = self.time?.as_millis() as u64;
-        Some(((self.started.elapsed().as_millis() as u64).min(all), all))
-    }
-
-    fn line(&self, elapsed: Duration) -> String {
-        let runs = self.counters.runs();
-        let rate = (runs as f64 / elapsed.as_secs_f64().max(1e-3)) as u64;
-        let findings = self.counters.findings();
-        format!(
-            "{} tests, {} runs, {} a second, {findings} {}",
-            grouped(self.counters.tests()),
-            grouped(runs),
-            grouped(rate),
-            if findings == 1 { "finding" } else { "findings" },
-        )
-    }
-}
-
-/// The path of a finding's directory as it is printed.
-pub fn place(folder: &Path, id: &str) -> PathBuf {
-    folder.join(strait_findings::FINDINGS).join(id)
 }

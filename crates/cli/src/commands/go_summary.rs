@@ -3,48 +3,85 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use strait_findings::{Finding, Harvest};
-use strait_reorder::{Counters, Ended, Problem};
+use strait_findings::Finding;
+use strait_goverify::FindingStatus;
+use strait_reorder::{Ended, FindingLevel, Problem, counts};
 
-use crate::commands::fuzz::tell_earlier;
-use crate::commands::go_fuzz::place;
-use crate::progress::duration;
-use crate::queue::Events;
+use crate::commands::go_findings::JudgedFinding;
+use crate::summary::{Outcome, Summary};
 use crate::ui::{Paint, Ui, grouped};
 
 /// How many findings are shown one by one.
 const SHOWN: usize = 50;
 
-/// Everything there is to say at the end.
-pub struct Summary<'a> {
-    pub folder: &'a Path,
-    pub seed: u64,
-    pub harvest: Harvest,
-    pub counters: &'a Counters,
-    pub ended: &'a Ended,
-    pub problems: &'a [Problem],
-    pub seconds: f64,
-    pub go: &'a str,
-    pub events: &'a Events,
+/// Why a campaign ended before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// By Ctrl-C.
+    Interrupted,
+    /// At the first finding, as --first asks for.
+    FirstFinding,
 }
 
-impl Summary<'_> {
-    /// The JSON document.
-    pub fn document(&self) -> Value {
+impl Stopped {
+    /// Was it the first finding that ended it, or the user, or neither?
+    pub fn of(first: bool, interrupted: bool) -> Option<Stopped> {
+        match (first, interrupted) {
+            (true, _) => Some(Stopped::FirstFinding),
+            (false, true) => Some(Stopped::Interrupted),
+            (false, false) => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Stopped::Interrupted => "interrupted",
+            Stopped::FirstFinding => "first-finding",
+        }
+    }
+}
+
+/// Everything there is to say at the end.
+pub struct GoSummary<'a> {
+    /// The findings of this campaign are not in there, but below.
+    pub outcome: Outcome<'a>,
+    /// Those that matter most come first.
+    pub findings: &'a [JudgedFinding],
+    pub stopped: Option<Stopped>,
+    pub ended: &'a Ended,
+    pub problems: &'a [Problem],
+    pub go: &'a str,
+}
+
+impl Summary for GoSummary<'_> {
+    fn document(&self) -> Value {
         let detail = |finding: &Finding, name: &str| finding.details.get(name).cloned();
-        let findings = self.harvest.found.iter().map(|finding| {
+        let findings = self.findings.iter().map(|one| {
+            let finding = &one.finding;
+            let status = match one.status {
+                FindingStatus::New => "new",
+                FindingStatus::Known => "known",
+                FindingStatus::Suppressed { .. } => "suppressed",
+            };
             json!({
                 "id": finding.id,
                 "kind": finding.kind.as_str(),
+                "class": one.class_name(),
+                "level": one.level,
+                "status": status,
                 "test": detail(finding, "test"),
-                "package": finding.target,
+                "package": detail(finding, "package"),
+                "blamed_package": finding.target,
                 "title": finding.title,
                 "locations": detail(finding, "locations").unwrap_or_else(|| json!([])),
                 "certain": detail(finding, "certain"),
+                "needs_timeout": detail(finding, "needs_timeout"),
+                "library": detail(finding, "library"),
+                "undisturbed": detail(finding, "undisturbed"),
                 "failed": finding.failed,
                 "runs": finding.runs,
-                "known": self.harvest.is_known(finding),
-                "dir": place(self.folder, &finding.id),
+                "known": self.outcome.harvest.is_known(finding),
+                "dir": self.outcome.directory(finding),
             })
         });
         let sensitive = self.ended.sensitive.iter().map(|one| {
@@ -67,66 +104,101 @@ impl Summary<'_> {
                 "output": one.output,
             })
         });
-        let mut document = json!({
-            "seed": self.seed,
+        let over_limit = self.ended.over_limit.iter();
+        let over_limit = over_limit.map(|(test, of)| json!({ "test": test, "resource": of }));
+        let predicted = self
+            .ended
+            .predicted
+            .iter()
+            .map(|(test, story)| json!({ "test": test, "story": story }));
+        let counters = self.outcome.counters;
+        self.outcome.document(json!({
             "go": self.go,
             "tests": self.ended.tests,
-            "runs": self.counters.runs(),
-            "virtual_runs": self.counters.virtual_runs(),
-            "seconds": self.seconds,
-            "coverage": "sampled",
+            "runs": counters.runs(),
+            "virtual_runs": counters.count(counts::VIRTUAL_RUNS),
+            "stopped": self.stopped.map(Stopped::name),
             "findings": findings.collect::<Vec<Value>>(),
-            "earlier": self.harvest.earlier,
             "sensitive": sensitive.collect::<Vec<Value>>(),
             "suspects": suspects.collect::<Vec<Value>>(),
             "internal_errors": internal.collect::<Vec<Value>>(),
+            "over_limit": over_limit.collect::<Vec<Value>>(),
             "failing": self.ended.failing,
             "exiting": self.ended.exiting,
             "real_time": self.ended.real_time,
             "left_out": problems.collect::<Vec<Value>>(),
             "undone": self.ended.undone,
-        });
-        self.events.add_to(&mut document);
-        document
+            "not_run": self.ended.not_run,
+            "predicted": predicted.collect::<Vec<Value>>(),
+        }))
     }
 
-    /// For people.
-    pub fn show(&self, ui: &Ui) -> anyhow::Result<()> {
-        let time = duration(std::time::Duration::from_secs_f64(self.seconds));
-        let runs = self.counters.runs();
-        let rate = runs as f64 / self.seconds.max(1e-3);
+    fn show(&self, ui: &Ui, _page: Option<&Path>) -> anyhow::Result<()> {
+        let (time, runs) = (self.outcome.time(), self.outcome.counters.runs());
+        let rate = runs as f64 / self.outcome.seconds.max(1e-3);
         let tests = grouped(self.ended.tests);
         let noun = if self.ended.tests == 1 { "test" } else { "tests" };
         ui.line(format!(
-            "{tests} {noun} with {} sampled runs in {time}, {rate:.0} a second; Go {}, seed {}",
+            "{tests} {noun} with {} sampled runs in {time}, {rate:.0} per second; Go {}, seed {}",
             grouped(runs),
             self.go,
-            self.seed
+            self.outcome.seed
         ))?;
         self.remarks(ui);
-        self.events.show(ui);
-        match self.harvest.found.len() {
-            0 => ui.line(self.events.nothing_found(ui, "test"))?,
-            1 => ui.line(ui.paint(Paint::Red, "1 bug was found:"))?,
-            many => ui.line(ui.paint(Paint::Red, format!("{many} bugs were found:")))?,
+        self.headline(ui)?;
+        for one in self.findings.iter().take(SHOWN) {
+            let finding = &one.finding;
+            let paint = if one.level == FindingLevel::Error { Paint::Red } else { Paint::Yellow };
+            let heading = ui.paint(paint, format!("{}: {}:", one.level, one.class()));
+            let is_known = self.outcome.harvest.is_known(finding);
+            let known = if is_known { " (known from before)" } else { "" };
+            let status = match &one.status {
+                FindingStatus::New => String::new(),
+                FindingStatus::Known => " (in the baseline)".to_owned(),
+                FindingStatus::Suppressed { reason, .. } => format!(" (silenced: {reason})"),
+            };
+            ui.line(format!("  {heading} {}{known}{status}", finding.title))?;
+            let place = self.outcome.directory(finding);
+            ui.line(format!("    {}; strait go replay {}", how_often(one), place.display()))?;
         }
-        for finding in self.harvest.found.iter().take(SHOWN) {
-            let kind = ui.paint(Paint::Red, format!("{:<9}", finding.kind.as_str()));
-            let (failed, of) = (finding.failed, finding.runs);
-            let known = if self.harvest.is_known(finding) { " (known from before)" } else { "" };
-            ui.line(format!("  {kind} {}{known}", finding.title))?;
-            let place = place(self.folder, &finding.id);
-            ui.line(format!(
-                "  {:9} {failed} of {of} runs; strait go replay {}",
-                "",
-                place.display()
-            ))?;
+        if self.findings.len() > SHOWN {
+            ui.line(format!("  and {} more, in the report", self.findings.len() - SHOWN))?;
         }
-        if self.harvest.found.len() > SHOWN {
-            ui.line(format!("  and {} more, in the report", self.harvest.found.len() - SHOWN))?;
-        }
-        tell_earlier(ui, &self.harvest);
+        self.outcome.show_rest(ui);
         Ok(())
+    }
+}
+
+impl GoSummary<'_> {
+    /// How many findings there are, and whether the campaign was stopped.
+    fn headline(&self, ui: &Ui) -> anyhow::Result<()> {
+        if self.stopped == Some(Stopped::Interrupted) {
+            ui.line(ui.paint(Paint::Yellow, "Stopped early by Ctrl-C."))?;
+        }
+        if self.stopped == Some(Stopped::FirstFinding) {
+            ui.line("Stopped at the first finding (--first).")?;
+        }
+        let new = |level| {
+            let counts =
+                |one: &&JudgedFinding| one.level == level && one.status == FindingStatus::New;
+            self.findings.iter().filter(counts).count()
+        };
+        let (errors, warnings) = (new(FindingLevel::Error), new(FindingLevel::Warning));
+        let silenced = self.findings.len() - errors - warnings - new(FindingLevel::Note);
+        let counted = [
+            (errors, "error", "errors"),
+            (warnings, "warning", "warnings"),
+            (silenced, "silenced finding", "silenced findings"),
+        ];
+        let counted = counted.into_iter().filter(|(count, ..)| *count > 0);
+        let counted: Vec<String> = counted
+            .map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }))
+            .collect();
+        if counted.is_empty() {
+            return ui.line(self.outcome.events.nothing_found(ui, "test"));
+        }
+        let paint = if errors > 0 { Paint::Red } else { Paint::Yellow };
+        ui.line(ui.paint(paint, format!("{}:", counted.join(", "))))
     }
 
     /// What the numbers do not say.
@@ -144,11 +216,27 @@ impl Summary<'_> {
                 ui.note(format!("{test} and {more} more were not done before the end"));
             }
         }
+        match ended.not_run.as_slice() {
+            [] => {}
+            [test] => ui.note(format!("{test} had no run before the end; give more --time")),
+            tests if ui.verbose > 0 => {
+                for test in tests {
+                    ui.note(format!("{test} had no run before the end"));
+                }
+            }
+            tests => ui.note(format!(
+                "{} tests had no run before the end (-v names them); give more --time",
+                grouped(tests.len() as u64)
+            )),
+        }
         for error in &ended.internal_errors {
             ui.note(ui.paint(Paint::Red, error.to_string()));
             if ui.verbose > 0 {
                 ui.note(&error.output);
             }
+        }
+        for (test, resource) in &ended.over_limit {
+            ui.note(format!("{test} was ended: it used too {resource}"));
         }
         for test in &ended.failing {
             ui.note(format!("{test} fails without any disturbance"));
@@ -173,15 +261,38 @@ impl Summary<'_> {
             ));
         }
         if ui.verbose > 0 {
+            for (test, story) in &ended.predicted {
+                ui.note(format!(
+                    "{test}: locks are taken in opposite orders, but no run deadlocked: {}",
+                    story.join("; ")
+                ));
+            }
             for (test, suspect) in &ended.suspects {
-                ui.note(format!("{test}: perhaps {}, perhaps idle by design", suspect.title));
+                ui.note(format!(
+                    "{test}: possible leak: {} (it may be an intentional background goroutine)",
+                    suspect.title
+                ));
             }
         } else if !ended.suspects.is_empty() {
             let count = ended.suspects.len();
             ui.note(format!(
-                "{count} places where goroutines wait for something global at the end, which may be by design (-v names them)"
+                "at {count} places goroutines wait at the end for something that a global variable keeps; \
+                 they may be intentional background goroutines (-v names them, --lifecycle reports them)"
             ));
         }
+    }
+}
+
+/// In how many runs a finding showed.
+fn how_often(one: &JudgedFinding) -> String {
+    let (failed, of) = (one.finding.failed, one.finding.runs);
+    let undisturbed = one.assessment.map(|assessment| assessment.undisturbed);
+    match undisturbed.filter(|undisturbed| undisturbed.runs > 0) {
+        Some(undisturbed) => format!(
+            "{failed} of {of} runs, {} of {} undisturbed runs",
+            undisturbed.failed, undisturbed.runs
+        ),
+        None => format!("{failed} of {of} runs"),
     }
 }
 

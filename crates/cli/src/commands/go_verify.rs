@@ -171,7 +171,7 @@ impl GoVerifyArgs {
         let sarif = self.sarif.as_deref().map(verify_sarif::create).transpose()?;
         let stop = interrupt::flag_for(ui)?;
         let directory = std::env::current_dir().context("cannot find the current folder")?;
-        let launcher = Launcher::this_program()?;
+        let launcher = Launcher::this_program()?.cancelled_by(&stop);
         let go = Go::find(&launcher, &directory)?.cancelled_by(stop.clone());
         let extraction = self.extract(ui, &go)?;
         let mut checked = self.check_all(ui, &extraction, &question, &stop)?;

@@ -106,7 +106,7 @@ fn in_dot(graph: &Graph<Outcome, String>, writer: &mut dyn Write) -> std::io::Re
         let worst = outcomes.iter().map(|outcome| outcome.verdict).max();
         let colour = match worst.unwrap_or(Verdict::Terminates) {
             Verdict::Terminates => "palegreen",
-            Verdict::Diverges => "lightgrey",
+            Verdict::Unknown | Verdict::Diverges => "lightgrey",
             Verdict::Leak => "orange",
             Verdict::Deadlock | Verdict::Panic => "tomato",
         };

@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::json;
 use strait_findings::{Error, INDEX, Store};
 
-use crate::commands::fuzz::write_report;
+use crate::campaign::write_report;
 use crate::ui::{Status, Ui, grouped};
 
 /// Join what several machines have found

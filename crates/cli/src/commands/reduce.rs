@@ -2,21 +2,25 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
 use serde_json::json;
 use strait_calculus::print;
+use strait_campaign::Ending;
 use strait_findings::REDUCED;
 use strait_fuzz::{Exhibit, Lanes, Reducer, keep};
 
+use crate::campaign::{Clock, in_time};
 use crate::commands::trust::TrustArgs;
 use crate::commands::types_replay;
 use crate::duration;
 use crate::interrupt;
 use crate::ui::{Status, Ui, grouped};
+
+/// How long to try if nothing is said about it.
+const DEFAULT_TIME: Duration = Duration::from_secs(300);
 
 /// Make a finding's program small
 #[derive(Args)]
@@ -29,21 +33,23 @@ pub struct ReduceArgs {
     /// The finding's directory
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// How long to try
-    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration::parse)]
-    time: Duration,
+    /// How long to try, compiling included [default: 5m after everything is compiled]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    time: Option<Duration>,
     #[command(flatten)]
     trust: TrustArgs,
 }
 
 impl ReduceArgs {
     pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
-        let stop = interrupt::flag_for(ui)?;
-        let launcher = self.trust.launcher()?;
+        let stop = interrupt::stop_for(ui)?;
+        let mut clock = Clock::start(&stop, self.time);
+        let launcher = self.trust.launcher(&stop)?;
         let finding = strait_findings::read(&self.folder)?;
-        if strait_typefuzz::is_exhibit(&self.folder) {
+        if strait_typefuzz::is_types(&finding) {
             let permitted = self.trust.compilers();
-            return types_replay::reduce(ui, &self.folder, self.time, &permitted, &launcher, &stop);
+            let time = clock.start_work(Some(DEFAULT_TIME)).unwrap_or_default();
+            return types_replay::reduce(ui, &self.folder, time, &permitted, &launcher, &stop);
         }
         if strait_reorder::is_go(&finding) {
             bail!(
@@ -51,12 +57,13 @@ impl ReduceArgs {
                 self.folder.display()
             );
         }
-        let mut lanes = Lanes::new(&launcher, Arc::clone(&stop));
-        let exhibit = Exhibit::open(&self.folder, &mut lanes, &mut |text| ui.note(text))?;
+        let mut lanes = Lanes::new(&launcher, Arc::clone(stop.flag()));
+        let exhibit = Exhibit::open(&self.folder, &mut lanes, &mut |text| ui.note(text));
+        let exhibit = in_time(&stop, exhibit)?;
         let reducer = Reducer {
             launcher: &launcher,
-            time: self.time,
-            stop: &|| stop.load(Ordering::Relaxed),
+            time: clock.start_work(Some(DEFAULT_TIME)).unwrap_or_default(),
+            stop: &|| stop.is_due(),
             tell: &|operations, tried| {
                 let noun = noun(operations);
                 ui.note(format!("{operations} {noun} left, {tried} smaller programs tried"));

@@ -2,20 +2,27 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use serde_json::json;
+use strait_campaign::{Ending, Stop};
 use strait_fuzz::{Exhibit, Lanes};
 use strait_toolchain::{Cache, Launcher};
 
+use crate::campaign::{Clock, in_time};
 use crate::commands::trust::{ModuleArgs, TrustArgs};
 use crate::commands::types_replay;
 use crate::duration;
 use crate::interrupt;
 use crate::ui::{Paint, Status, Ui, grouped};
+
+/// How long to try if nothing is said about it.
+const DEFAULT_TIME: Duration = Duration::from_secs(60);
+
+/// What is said if nothing can be.
+const NOT_RUN: &str = "stopped before the program had run once; give --time more, or leave it out";
 
 /// Run a finding again
 #[derive(Args)]
@@ -28,9 +35,9 @@ pub struct ReplayArgs {
     /// The finding's directory
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// How long to try
-    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = duration::parse)]
-    time: Duration,
+    /// How long to try, compiling included [default: 1m after everything is compiled]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    time: Option<Duration>,
     /// How often a Go test is run
     #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u64).range(1..))]
     tries: u64,
@@ -42,21 +49,27 @@ pub struct ReplayArgs {
 
 impl ReplayArgs {
     pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
-        let stop = interrupt::flag_for(ui)?;
-        let launcher = self.trust.launcher()?;
+        let stop = interrupt::stop_for(ui)?;
+        let mut clock = Clock::start(&stop, self.time);
+        let launcher = self.trust.launcher(&stop)?;
         let finding = strait_findings::read(&self.folder)?;
         if strait_reorder::is_go(&finding) {
-            return self.run_go(ui, &stop, &launcher);
+            return self.run_go(ui, &stop, clock, &launcher);
         }
-        if strait_typefuzz::is_exhibit(&self.folder) {
+        if strait_typefuzz::is_types(&finding) {
             let permitted = self.trust.compilers();
             return types_replay::replay(ui, &self.folder, &permitted, &launcher, &stop);
         }
-        let mut lanes = Lanes::new(&launcher, Arc::clone(&stop));
-        let exhibit = Exhibit::open(&self.folder, &mut lanes, &mut |text| ui.note(text))?;
+        let mut lanes = Lanes::new(&launcher, Arc::clone(stop.flag()));
+        let exhibit = Exhibit::open(&self.folder, &mut lanes, &mut |text| ui.note(text));
+        let exhibit = in_time(&stop, exhibit)?;
         let finding = &exhibit.replay.finding;
         ui.note(format!("{} {}: {}", finding.kind, exhibit.lane.name(), finding.title));
-        let rerun = exhibit.run(&launcher, self.time, &|| stop.load(Ordering::Relaxed))?;
+        let left = clock.start_work(Some(DEFAULT_TIME)).unwrap_or_default();
+        let rerun = exhibit.run(&launcher, left, &|| stop.is_due())?;
+        if rerun.runs == 0 {
+            bail!(NOT_RUN);
+        }
         let again = rerun.failed > 0;
         if ui.json {
             ui.document(&json!({
@@ -82,7 +95,8 @@ impl ReplayArgs {
     fn run_go(
         &self,
         ui: &Ui,
-        stop: &Arc<AtomicBool>,
+        stop: &Stop,
+        mut clock: Clock,
         launcher: &Launcher,
     ) -> anyhow::Result<Status> {
         let here = std::env::current_dir().context("cannot find the current folder")?;
@@ -94,13 +108,18 @@ impl ReplayArgs {
             &permitted,
             launcher,
             &cache,
-            stop,
+            stop.flag(),
             &mut tell,
-        )?;
+        );
+        let exhibit = in_time(stop, exhibit)?;
         let finding = &exhibit.finding;
         ui.note(format!("{} {}", finding.kind, finding.title));
-        let again = exhibit.run(self.tries, self.time, stop)?;
+        let left = clock.start_work(Some(DEFAULT_TIME)).unwrap_or_default();
+        let again = exhibit.run(self.tries, left, stop.flag())?;
         let (failed, runs) = (again.failed, again.runs);
+        if runs == 0 {
+            bail!(NOT_RUN);
+        }
         if ui.json {
             ui.document(&json!({
                 "id": finding.id,

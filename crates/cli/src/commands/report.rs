@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
-use crate::commands::fuzz::write_report;
+use crate::campaign::write_report;
 use crate::ui::{Status, Ui};
 
 /// Write one self-contained HTML page about what was found

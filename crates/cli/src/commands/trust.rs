@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use strait_campaign::Stop;
 use strait_toolchain::Launcher;
 
 /// Compilers that may run for a finding.
@@ -37,8 +38,8 @@ impl TrustArgs {
 
     /// Starts the tools for a finding. They do not start in the current folder, which may be that of
     /// the finding: rustup runs the compilers that a file there names.
-    pub fn launcher(&self) -> anyhow::Result<Launcher> {
-        Ok(Launcher::this_program()?.in_directory("/"))
+    pub fn launcher(&self, stop: &Stop) -> anyhow::Result<Launcher> {
+        Ok(Launcher::this_program()?.in_directory("/").cancelled_by(stop.flag()))
     }
 
     /// Modules for a finding of `strait go fuzz`.

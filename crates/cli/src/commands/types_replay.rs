@@ -1,15 +1,15 @@
 //! `strait replay` and `strait reduce` on what `strait types` has found.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::bail;
 use serde_json::json;
+use strait_campaign::{Ending, Stop};
 use strait_toolchain::Launcher;
 use strait_typefuzz::{Exhibit, Permitted, REDUCED, Reducer, keep};
 
+use crate::campaign::in_time;
 use crate::ui::{Paint, Status, Ui};
 
 /// Has the oracles judge the programs again.
@@ -18,12 +18,15 @@ pub fn replay(
     folder: &Path,
     permitted: &Permitted,
     launcher: &Launcher,
-    stop: &Arc<AtomicBool>,
+    stop: &Stop,
 ) -> anyhow::Result<Status> {
-    let exhibit = Exhibit::open(folder, permitted, launcher, stop)?;
+    let exhibit = in_time(stop, Exhibit::open(folder, permitted, launcher, stop.flag()))?;
     ui.note(format!("{}: {}", exhibit.kind(), exhibit.finding.title));
     tell_oracles(ui, &exhibit);
     let fault = exhibit.rerun()?;
+    if stop.is_now() {
+        bail!("stopped before the compilers had judged the program");
+    }
     let again = fault.is_some();
     if ui.json {
         let (failed, runs) = (u64::from(again), 1);
@@ -63,12 +66,12 @@ pub fn reduce(
     time: Duration,
     permitted: &Permitted,
     launcher: &Launcher,
-    stop: &Arc<AtomicBool>,
+    stop: &Stop,
 ) -> anyhow::Result<Status> {
-    let exhibit = Exhibit::open(folder, permitted, launcher, stop)?;
+    let exhibit = in_time(stop, Exhibit::open(folder, permitted, launcher, stop.flag()))?;
     let reducer = Reducer {
         time,
-        stop: &|| stop.load(Ordering::Relaxed),
+        stop: &|| stop.is_due(),
         tell: &|size, tried| ui.note(format!("size {size}, {tried} smaller programs tried")),
     };
     let Some(reduced) = reducer.reduce(&exhibit)? else {

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use serde_json::{Value, json};
+use strait_campaign::{Ending, Stop};
 use strait_clp::{Program, Sample, Searcher, Wish};
-use strait_toolchain::{Launcher, Limits, Spec, run};
+use strait_toolchain::{End, Launcher, Limits, Spec, run};
 use strait_typefuzz::{Mode, file};
 
 use crate::ui::{Paint, Status, Ui, grouped};
@@ -33,8 +33,8 @@ pub struct SystemRun<'a> {
     pub exhaustive: Option<u32>,
     pub check: Option<&'a str>,
     pub as_terms: bool,
-    pub time: Option<Duration>,
-    pub stop: &'a Arc<AtomicBool>,
+    /// Set by the user, or when the time is over.
+    pub stop: &'a Stop,
 }
 
 /// What became of the terms.
@@ -71,17 +71,14 @@ impl SystemRun<'_> {
         let started = Instant::now();
         let mut tally = Tally::default();
         let coverage = match self.exhaustive {
-            Some(largest) => {
-                self.enumerate(ui, &program, &mut searcher, (largest, started), &mut tally)?
-            }
-            None => self.sample(ui, &program, &mut searcher, started, &mut tally)?,
+            Some(largest) => self.enumerate(ui, &program, &mut searcher, largest, &mut tally)?,
+            None => self.sample(ui, &program, &mut searcher, &mut tally)?,
         };
+        if self.check.is_some() && tally.terms == 0 && self.stop.is_due() {
+            bail!("stopped before the command had judged a term");
+        }
         self.tell(ui, &tally, &coverage, started.elapsed().as_secs_f64())?;
         Ok(if tally.wrong.is_empty() { Status::Clean } else { Status::Found })
-    }
-
-    fn over(&self, started: Instant) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.time.is_some_and(|time| started.elapsed() > time)
     }
 
     fn sample(
@@ -89,11 +86,10 @@ impl SystemRun<'_> {
         ui: &Ui,
         program: &Program,
         searcher: &mut Searcher<'_>,
-        started: Instant,
         tally: &mut Tally,
     ) -> anyhow::Result<String> {
         for index in 0..self.count.unwrap_or(DEFAULT_TERMS) {
-            if self.over(started) {
+            if self.stop.is_due() {
                 break;
             }
             match searcher.sample(self.seed, index) {
@@ -109,7 +105,7 @@ impl SystemRun<'_> {
         ui: &Ui,
         program: &Program,
         searcher: &mut Searcher<'_>,
-        (largest, started): (u32, Instant),
+        largest: u32,
         tally: &mut Tally,
     ) -> anyhow::Result<String> {
         for size in 1..=largest {
@@ -119,7 +115,7 @@ impl SystemRun<'_> {
                 failed = told.err();
                 // Where the rules count no types, there is no end of terms of one size.
                 let enough = self.count.is_some_and(|count| tally.terms >= count);
-                failed.is_none() && !enough && !self.over(started)
+                failed.is_none() && !enough && !self.stop.is_due()
             });
             if let Some(error) = failed {
                 return Err(error);
@@ -139,7 +135,6 @@ impl SystemRun<'_> {
         index: Option<u64>,
         tally: &mut Tally,
     ) -> anyhow::Result<()> {
-        tally.terms += 1;
         let printed = program.print(&sample.tree);
         let text = if self.as_terms { program.term_text(&sample.tree) } else { printed.clone() };
         let labels: Vec<&str> =
@@ -147,7 +142,7 @@ impl SystemRun<'_> {
         let mut document =
             json!({ "term": text, "size": sample.size, "index": index, "violates": labels });
         if let Some(command) = self.check {
-            let accepted = self.ask(command, &printed)?;
+            let Some(accepted) = self.ask(command, &printed)? else { return Ok(()) };
             let expected = labels.is_empty();
             *(if accepted { &mut tally.accepted } else { &mut tally.rejected }) += 1;
             document["accepted"] = json!(accepted);
@@ -170,22 +165,26 @@ impl SystemRun<'_> {
             };
             ui.line(format!("{text}{suffix}"))?;
         }
+        tally.terms += 1;
         if ui.json {
             tally.documents.push(document);
         }
         Ok(())
     }
 
-    /// Gives a term to the user's command.
-    fn ask(&self, command: &str, term: &str) -> anyhow::Result<bool> {
+    /// Gives a term to the user's command; `None` if it was stopped before it judged.
+    fn ask(&self, command: &str, term: &str) -> anyhow::Result<Option<bool>> {
         let launcher = Launcher::this_program()?;
         let spec = Spec::new("sh")
             .arguments(["-c", command])
             .input(format!("{term}\n"))
             .wall(PATIENCE)
             .limits(Limits { cpu: Some(PATIENCE), ..Limits::default() })
-            .cancel(Arc::clone(self.stop));
-        Ok(run(&launcher, &spec)?.end.is_success())
+            .cancel(Arc::clone(self.stop.flag()));
+        match run(&launcher, &spec)?.end {
+            End::Stopped => Ok(None),
+            end => Ok(Some(end.is_success())),
+        }
     }
 
     fn tell(&self, ui: &Ui, tally: &Tally, coverage: &str, seconds: f64) -> anyhow::Result<()> {

@@ -3,24 +3,36 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::json;
-use strait_fuzz::{Bounds, Campaign, Counters, Lanes, lanes_of};
-use strait_queue::{Bench, Credentials, Item, Job, Link, Memory, Shard, Trial, hand_over};
-use strait_toolchain::{Cache, Launcher, Limits};
+use strait_campaign::{Counters, Ending, Kind, Servable, Serving, Settings, Stop, Turn};
+use strait_fuzz::{Fuzzing, Lanes};
+use strait_queue::{Bench, Credentials, Item, Job, Link, Memory, Trial, hand_over};
+use strait_reorder::Reordering;
+use strait_toolchain::{Launcher, Limits};
+use strait_typefuzz::Typechecking;
 
-use crate::commands::fuzz::cores;
+use crate::campaign::cores;
+use crate::commands::worker_sandbox::{Confined, Wish};
 use crate::commands::worker_trial::{self, OwnProcess};
 use crate::duration;
 use crate::interrupt;
+use crate::metrics;
 use crate::progress::{Progress, Telling};
 use crate::queue;
 use crate::ui::{Status, Ui, grouped};
 
+/// The names of all kinds. The first one is accepted if nothing else is said: it runs programs of Strait
+/// only.
+const KINDS: [&str; 3] =
+    [strait_fuzz::Settings::KIND, strait_typefuzz::Settings::KIND, strait_reorder::Settings::KIND];
+/// Whether campaigns of each kind name code or compilers to run.
+const RUNS_FOREIGN_CODE: [bool; 3] =
+    [Fuzzing::RUNS_FOREIGN_CODE, Typechecking::RUNS_FOREIGN_CODE, Reordering::RUNS_FOREIGN_CODE];
 /// How long a server that does not answer is asked again.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks for campaigns.
@@ -38,9 +50,11 @@ const LIMITS: Limits = Limits {
     file_size: Some(4 << 30),
     open_files: Some(4096),
     processes: Some(8192),
+    memory: None,
+    family: None,
 };
 
-/// Do the work of campaigns that others have begun
+/// Run as a worker for queued campaigns
 #[derive(Args)]
 #[command(after_help = "\
 A campaign is begun with `strait fuzz`, `strait types` or `strait go fuzz` and --queue \
@@ -49,8 +63,7 @@ machines take its work, and any number of campaigns. What a worker finds goes to
 campaign. Work of a worker that dies is given to another.
 Credentials come from NATS' own files and variables: --creds or NATS_CREDS, NATS_NKEY, NATS_USER with \
 NATS_PASSWORD, NATS_CA, NATS_CERT with NATS_KEY, NATS_CONTEXT.
-Exit codes: 0 it was stopped or had nothing to do for --idle, 2 the command line or the queue is in the \
-way.")]
+Exit codes: 0 it was stopped or had nothing to do for --idle, 2 usage, input or environment error.")]
 pub struct WorkerArgs {
     /// Where work comes from: nats://HOST:4222/NAME
     #[arg(long, value_name = "ADDRESS")]
@@ -58,7 +71,7 @@ pub struct WorkerArgs {
     /// A NATS creds file [default: NATS_CREDS, or what NATS_CONTEXT says]
     #[arg(long, value_name = "FILE")]
     creds: Option<PathBuf>,
-    /// Pieces of work at once [default: one a core]
+    /// Pieces of work at once [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
     /// Leave when there was nothing to do for so long [default: never]
@@ -67,11 +80,21 @@ pub struct WorkerArgs {
     /// Which kinds of campaigns to work for: fuzz runs programs of Strait on published channel
     /// libraries, types runs compilers that a campaign names, go compiles and runs the code of the
     /// campaign. Name types and go only if everyone who may write to the queue may run programs here
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', default_value = "fuzz")]
-    accept: Vec<Accepted>,
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', default_value = KINDS[0], value_parser = KINDS)]
+    accept: Vec<String>,
+    /// Refuse to start if the code and the compilers of campaigns cannot be put into a sandbox here
+    #[arg(long)]
+    require_sandbox: bool,
+    /// Run the code and the compilers of campaigns without a sandbox: limited, but with all rights of
+    /// the user
+    #[arg(long, conflicts_with = "require_sandbox")]
+    no_sandbox: bool,
     /// The flix.jar to use for the target flix
     #[arg(long, value_name = "FILE")]
     flix_jar: Option<PathBuf>,
+    /// Serve metrics for Prometheus at this address, such as 127.0.0.1:9464
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<String>,
     /// Do this work alone: JOB:LANE:START:END
     #[arg(long, hide = true, requires = "result")]
     trial: Option<String>,
@@ -80,99 +103,92 @@ pub struct WorkerArgs {
     result: Option<PathBuf>,
 }
 
-/// A kind of campaign that a worker may take part in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Accepted {
-    /// `strait fuzz`.
-    Fuzz,
-    /// `strait types`.
-    Types,
-    /// `strait go fuzz`.
-    Go,
-}
-
-impl Accepted {
-    /// The word in a campaign that means this kind.
-    fn name(self) -> &'static str {
-        match self {
-            Accepted::Fuzz => "fuzz",
-            Accepted::Types => "types",
-            Accepted::Go => "go",
-        }
-    }
-
-    fn of(job: &Job) -> Option<Accepted> {
-        Accepted::value_variants().iter().copied().find(|kind| kind.name() == job.kind)
-    }
-}
-
 impl WorkerArgs {
     pub fn run(&self, ui: &Ui) -> anyhow::Result<Status> {
         let address = queue::parse(&self.queue)?;
-        let stop = interrupt::flag_for(ui)?;
+        let stop = interrupt::stop_for(ui)?;
         let credentials = Credentials::find(self.creds.as_deref())?;
-        let link = match Link::open(&address, &credentials, Duration::ZERO) {
-            Err(error) if error.passes() => {
+        // A process that does some work alone says nothing about itself.
+        let wanted = self.metrics.as_deref().filter(|_| self.trial.is_none());
+        let listener = metrics::listen(wanted)?;
+        let open = |patience| Link::open(&address, &credentials, patience, stop.flag());
+        let link = match open(Duration::ZERO) {
+            Err(error) if error.passes() && !stop.is_now() => {
                 ui.note(format!("{error}; trying for a minute"));
-                Link::open(&address, &credentials, PATIENCE)?
+                open(PATIENCE)?
             }
             opened => opened?,
         };
         let name = name();
-        let accept: Vec<&str> = self.accept.iter().map(|kind| kind.name()).collect();
-        let accept = accept.join(",");
+        let accepts: Vec<&str> = self.accept.iter().map(String::as_str).collect();
+        let accept = accepts.join(",");
+        let mut presence = None;
         if self.trial.is_none() {
+            metrics::serve(listener, metrics::Role::Worker, &link)?;
+            presence = Some(link.be_present(&name, &accepts));
             ui.note(format!("working for {address} as {name}; accepts {accept}"));
         }
-        let launcher = Launcher::this_program()?.limited(LIMITS);
-        let mut lanes =
-            Lanes::new(&launcher, Arc::clone(&stop)).with_flix_jar(self.flix_jar.clone());
+        let launcher = Launcher::this_program()?.limited(LIMITS).cancelled_by(stop.flag());
+        let is_accepted = |name: &str| self.accept.iter().any(|kind| kind == name);
+        let mut kinds = KINDS.into_iter().zip(RUNS_FOREIGN_CODE);
+        let needs_sandbox = kinds.any(|(name, is_foreign)| is_foreign && is_accepted(name));
+        let confined = Confined::find(needs_sandbox, &launcher, self.wish())?;
+        if let Some(notice) = confined.notice().filter(|_| self.trial.is_none()) {
+            ui.note(notice);
+        }
         let counted = Arc::new(Counted::default());
         let told = Told { counted: Arc::clone(&counted), link: link.clone() };
-        let progress = Progress::of(ui, Box::new(told), &stop);
+        let progress = Progress::of(ui, Box::new(told), stop.flag());
         let trial: Arc<dyn Trial> = Arc::new(OwnProcess {
             launcher: launcher.clone(),
             queue: self.queue.clone(),
             creds: self.creds.clone(),
             flix_jar: self.flix_jar.clone(),
             accept,
-            stop: Arc::clone(&stop),
+            wish: self.wish(),
+            stop: Arc::clone(stop.flag()),
         });
-        let mut shift = Shift {
+        let lanes = Lanes::new(&launcher, Arc::clone(stop.flag()));
+        let lanes = lanes.with_flix_jar(self.flix_jar.clone());
+        let mut worker = Worker {
             accept: &self.accept,
+            kinds: vec![
+                Box::new(Serving::new(Fuzzing::new(&launcher, lanes), &counted.fuzz)),
+                Box::new(Serving::new(Typechecking(confined.launcher()), &counted.types)),
+                Box::new(Serving::new(Reordering(confined.launcher()), &counted.go)),
+            ],
             trial: &trial,
             link: &link,
             name: &name,
             jobs: self.jobs.map_or_else(cores, usize::from),
-            launcher: &launcher,
             stop: &stop,
             counted: &counted,
             say: &|text| progress.say(text),
             is_away: false,
             foreign: HashSet::new(),
             kept: HashMap::new(),
-            fuzzed: HashMap::new(),
-            reordered: HashMap::new(),
         };
         if let (Some(work), Some(result)) = (&self.trial, &self.result) {
             let (job, work) = worker_trial::parse(work)?;
-            return shift.alone(&job, work, result, &mut lanes);
+            return worker.alone(&job, work, result);
         }
         let mut idle = Instant::now();
-        while !stop.load(Ordering::SeqCst) && self.idle.is_none_or(|most| idle.elapsed() < most) {
-            if shift.round(&mut lanes) {
+        while !stop.is_now() && self.idle.is_none_or(|most| idle.elapsed() < most) {
+            if worker.round() {
                 idle = Instant::now();
             } else {
                 std::thread::sleep(LOOK);
             }
         }
-        drop(progress);
+        drop(worker);
+        drop((progress, presence));
         let programs = counted.programs();
         let campaigns = counted.campaigns.load(Ordering::Relaxed);
         if ui.json {
             let runs = counted.go.runs();
             ui.document(&json!({
                 "worker": name, "campaigns": campaigns, "programs": programs, "go_runs": runs,
+                "sandbox": confined.sandbox(),
             }))?;
         } else {
             let of = if campaigns == 1 { "campaign" } else { "campaigns" };
@@ -182,15 +198,26 @@ impl WorkerArgs {
     }
 }
 
+impl WorkerArgs {
+    fn wish(&self) -> Wish {
+        match (self.require_sandbox, self.no_sandbox) {
+            (true, _) => Wish::Always,
+            (false, true) => Wish::Never,
+            (false, false) => Wish::IfPossible,
+        }
+    }
+}
+
 /// What a worker has at hand.
-struct Shift<'a> {
-    accept: &'a [Accepted],
+struct Worker<'a> {
+    accept: &'a [String],
+    /// All kinds of campaigns that there are.
+    kinds: Vec<Box<dyn Kind + 'a>>,
     trial: &'a Arc<dyn Trial>,
     link: &'a Link,
     name: &'a str,
     jobs: usize,
-    launcher: &'a Launcher,
-    stop: &'a Arc<AtomicBool>,
+    stop: &'a Stop,
     counted: &'a Counted,
     say: &'a dyn Fn(String),
     /// The queue did not answer the last time.
@@ -198,10 +225,6 @@ struct Shift<'a> {
     /// Campaigns of other versions of Strait.
     foreign: HashSet<String>,
     kept: HashMap<String, Kept>,
-    /// What campaigns need that were served before; seeking it may take long.
-    fuzzed: HashMap<String, strait_fuzz::Served>,
-    /// Modules that were compiled.
-    reordered: HashMap<String, strait_reorder::Served>,
 }
 
 /// What is kept of a campaign from one turn to the next.
@@ -217,9 +240,9 @@ struct Kept {
     why: String,
 }
 
-impl Shift<'_> {
+impl Worker<'_> {
     /// Works for each campaign while it has work. `false` if there was nothing to do.
-    fn round(&mut self, lanes: &mut Lanes<'_>) -> bool {
+    fn round(&mut self) -> bool {
         let Ok((jobs, others)) = self.link.jobs() else {
             if !std::mem::replace(&mut self.is_away, true) {
                 (self.say)("the queue does not answer; trying again".to_owned());
@@ -232,17 +255,15 @@ impl Shift<'_> {
                 (self.say)(format!("campaign {id} is left to others: {why}"));
             }
         }
-        let is_there = |id: &String| jobs.iter().any(|job| job.id == *id);
-        // Their folders are removed.
-        self.reordered.retain(|id, _| is_there(id));
-        self.fuzzed.retain(|id, _| is_there(id));
+        let is_there = |id: &str| jobs.iter().any(|job| job.id == id);
+        self.kinds.iter_mut().for_each(|kind| kind.retain(&is_there));
         self.kept.retain(|id, _| is_there(id));
         let mut is_busy = false;
         for job in jobs {
             let mut kept = self.kept.remove(&job.id).unwrap_or_default();
             let is_early = kept.not_before.is_some_and(|moment| Instant::now() < moment);
-            if !is_early && !self.stop.load(Ordering::SeqCst) {
-                is_busy |= self.turn(&job, &mut kept, lanes);
+            if !is_early && !self.stop.is_now() {
+                is_busy |= self.turn(&job, &mut kept);
             }
             self.kept.insert(job.id, kept);
         }
@@ -250,16 +271,16 @@ impl Shift<'_> {
     }
 
     /// Works for a campaign, as long as it has work and others have none. `false` if it has none.
-    fn turn(&mut self, job: &Job, kept: &mut Kept, lanes: &mut Lanes<'_>) -> bool {
+    fn turn(&mut self, job: &Job, kept: &mut Kept) -> bool {
         if let Err(why) = self.check(job) {
             if self.foreign.insert(job.id.clone()) {
                 (self.say)(format!("campaign {} is left to others: {why:#}", job.id));
             }
             return false;
         }
-        let bench = Bench::open(self.link, job, self.name, &kept.memory, self.stop, self.trial);
+        let bench = Bench::open(self.link, job, self.name, &kept.memory, self.trial);
         let Some(bench) = bench else { return false };
-        let served = self.serve(job, &bench, kept, lanes);
+        let served = self.serve(job, &bench, kept);
         let is_used = bench.is_used();
         bench.close();
         if is_used && !std::mem::replace(&mut kept.is_counted, true) {
@@ -267,7 +288,7 @@ impl Shift<'_> {
         }
         match served {
             Ok(()) => kept.failures = 0,
-            Err(_) if self.stop.load(Ordering::SeqCst) => {}
+            Err(_) if self.stop.is_now() => {}
             Err(error) => {
                 // What is wrong here may be well later: a server that was away, a full disk.
                 let pause = AGAIN * 2_u32.pow(kept.failures.min(DOUBLED));
@@ -283,108 +304,38 @@ impl Shift<'_> {
         is_used
     }
 
-    fn serve(
-        &mut self,
-        job: &Job,
-        bench: &Bench,
-        kept: &mut Kept,
-        lanes: &mut Lanes<'_>,
-    ) -> anyhow::Result<()> {
-        match self.check(job)? {
-            Accepted::Fuzz => self.fuzz(job, bench, kept, lanes),
-            Accepted::Types => self.types(job, bench, kept),
-            Accepted::Go => self.go(job, bench),
-        }
+    fn serve(&mut self, job: &Job, bench: &Bench, kept: &mut Kept) -> anyhow::Result<()> {
+        let kind = self.check(job)?;
+        let turn =
+            Turn { link: self.link, job, bench, jobs: self.jobs, stop: self.stop, say: self.say };
+        self.kinds[kind].serve(&turn, &mut kept.known).map_err(anyhow::Error::from_boxed)
     }
 
-    /// May we take part in it?
-    fn check(&self, job: &Job) -> anyhow::Result<Accepted> {
-        let kind = Accepted::of(job);
+    /// May we take part in it? The number of its kind.
+    fn check(&self, job: &Job) -> anyhow::Result<usize> {
+        let kind = self.kinds.iter().position(|kind| kind.name() == job.kind);
         let kind = kind.with_context(|| {
             format!("this version of Strait knows no campaigns of the kind `{}`", job.kind)
         })?;
-        if !self.accept.contains(&kind) {
+        if !self.accept.contains(&job.kind) {
             anyhow::bail!(
                 "it is of the kind `{0}`, which this worker does not accept; start it with --accept \
                  {0} if everyone who may write to the queue may run programs here",
-                kind.name()
+                job.kind
             );
         }
         Ok(kind)
     }
 
     /// Does this work and nothing else; what came out goes into a file.
-    fn alone(
-        &mut self,
-        job: &str,
-        work: Item,
-        result: &Path,
-        lanes: &mut Lanes<'_>,
-    ) -> anyhow::Result<Status> {
+    fn alone(&mut self, job: &str, work: Item, result: &Path) -> anyhow::Result<Status> {
         let (jobs, _) = self.link.jobs()?;
         let job = jobs.into_iter().find(|one| one.id == *job).context("the campaign is over")?;
-        let bench = Bench::alone(self.link, &job, work, self.stop);
+        let bench = Bench::alone(self.link, &job, work);
         let bench = bench.context("the campaign is over")?;
-        self.serve(&job, &bench, &mut Kept::default(), lanes)?;
+        self.serve(&job, &bench, &mut Kept::default())?;
         hand_over(result, bench.came_out().context("it was stopped")?)?;
         Ok(Status::Clean)
-    }
-
-    fn fuzz(
-        &mut self,
-        job: &Job,
-        bench: &Bench,
-        kept: &mut Kept,
-        lanes: &mut Lanes<'_>,
-    ) -> anyhow::Result<()> {
-        if !self.fuzzed.contains_key(&job.id) {
-            let served = lanes_of(job, lanes, &mut |text| (self.say)(text.to_owned()))?;
-            self.fuzzed.extend(served.map(|served| (job.id.clone(), served)));
-        }
-        let Some(served) = self.fuzzed.get(&job.id) else { return Ok(()) };
-        let bounds = Bounds {
-            seed: served.seed,
-            count: None,
-            time: None,
-            jobs: self.jobs,
-            shard: Shard::default(),
-        };
-        let campaign = Campaign {
-            launcher: self.launcher,
-            lanes: &served.lanes,
-            bounds,
-            stop: self.stop,
-            counters: &self.counted.fuzz,
-        };
-        Ok(campaign.serve(bench, &mut kept.known)?)
-    }
-
-    fn types(&self, job: &Job, bench: &Bench, kept: &mut Kept) -> anyhow::Result<()> {
-        let served = strait_typefuzz::served(job, self.launcher, self.stop)?;
-        let Some(served) = served else { return Ok(()) };
-        let campaign = strait_typefuzz::Campaign {
-            recipe: &served.recipe,
-            oracles: &served.oracles,
-            count: None,
-            deadline: None,
-            jobs: self.jobs,
-            shard: Shard::default(),
-            stop: self.stop,
-            counters: &self.counted.types,
-        };
-        Ok(campaign.serve(bench, &mut kept.known)?)
-    }
-
-    fn go(&mut self, job: &Job, bench: &Bench) -> anyhow::Result<()> {
-        if !self.reordered.contains_key(&job.id) {
-            let mut tell = |package| (self.say)(format!("compiling the tests of {package}"));
-            let (link, cache) = (self.link, Cache::find()?);
-            let served =
-                strait_reorder::served(job, link, self.launcher, &cache, self.stop, &mut tell)?;
-            self.reordered.extend(served.map(|served| (job.id.clone(), served)));
-        }
-        let Some(served) = self.reordered.get(&job.id) else { return Ok(()) };
-        Ok(served.serve(bench, self.jobs, self.stop, &self.counted.go)?)
     }
 }
 
@@ -392,14 +343,14 @@ impl Shift<'_> {
 #[derive(Default)]
 struct Counted {
     fuzz: Counters,
-    types: strait_typefuzz::Counters,
-    go: strait_reorder::Counters,
+    types: Counters,
+    go: Counters,
     campaigns: AtomicU64,
 }
 
 impl Counted {
     fn programs(&self) -> u64 {
-        self.fuzz.programs() + self.types.programs.load(Ordering::Relaxed)
+        self.fuzz.programs() + self.types.programs()
     }
 
     /// Go tests are no programs of ours, and are told apart.

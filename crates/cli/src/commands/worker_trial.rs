@@ -10,6 +10,8 @@ use anyhow::Context;
 use strait_queue::{Alone, Item, Job, Trial, handed_over};
 use strait_toolchain::{End, Launcher, Scratch, Spec, run};
 
+use crate::commands::worker_sandbox::Wish;
+
 /// The signals that ask a process to end.
 const ASKED_TO_END: [&str; 3] = ["SIGTERM", "SIGINT", "SIGHUP"];
 /// The exit code of a Rust program that panicked.
@@ -22,6 +24,7 @@ pub struct OwnProcess {
     pub creds: Option<PathBuf>,
     pub flix_jar: Option<PathBuf>,
     pub accept: String,
+    pub wish: Wish,
     pub stop: Arc<AtomicBool>,
 }
 
@@ -35,6 +38,7 @@ impl OwnProcess {
                 .map(OsString::from)
                 .to_vec();
         arguments.extend(["--trial".into(), named.into(), "--result".into(), (&result).into()]);
+        arguments.extend(self.wish.flag().map(OsString::from));
         for (flag, path) in [("--creds", &self.creds), ("--flix-jar", &self.flix_jar)] {
             if let Some(path) = path {
                 arguments.extend([flag.into(), path.into()]);
@@ -46,7 +50,11 @@ impl OwnProcess {
             End::Exited(0) => read(&result, work).map_or(Alone::Unknown, Alone::Done),
             End::Exited(PANICKED) => Alone::Died,
             End::Signalled(signal) if !ASKED_TO_END.contains(&signal.as_str()) => Alone::Died,
-            End::Exited(_) | End::Signalled(_) | End::TimedOut | End::Stopped => Alone::Unknown,
+            End::Exited(_)
+            | End::Signalled(_)
+            | End::TimedOut
+            | End::Stopped
+            | End::OverLimit(_) => Alone::Unknown,
         })
     }
 }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use hostile::Machine;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
+use strait_campaign::{Request, begin};
 use strait_findings::Store;
 use strait_toolchain::End;
 
@@ -57,6 +58,14 @@ enum Here {
 
 fn oracle(machine: &Machine, oracle: &str) {
     machine.change("types", |finding| finding["details"]["types"]["oracle_b"] = oracle.into());
+}
+
+/// A campaign that asks a compiler of somebody else's.
+fn begin_types(machine: &Machine, store: &mut Store) {
+    let evil = machine.path("evil/rustc").display().to_string();
+    let settings = strait_typefuzz::Settings::new(None, vec!["core".to_owned()], vec![evil]);
+    let request = Request { settings, count: Some(10), ..Request::default() };
+    begin(store, &machine.path("sent"), request, 1).expect("a campaign");
 }
 
 /// A Go module with a test, in this folder.
@@ -149,11 +158,7 @@ const RUNS: &[Row] = &[
         name: "a campaign that is resumed",
         prepare: |machine| {
             let mut store = Store::open(machine.path("sent")).expect("a store");
-            let evil = machine.path("evil/rustc");
-            let types = json!({ "mode": "precision", "fuzzer": ["core"], "oracles": [evil], "count": 10, "seconds": null });
-            let version = strait_typefuzz::GENERATOR_VERSION;
-            let settings = json!({ "types": types }).to_string();
-            store.campaign(1, version, &settings).expect("a campaign");
+            begin_types(machine, &mut store);
             store.close().expect("it closes");
         },
         finding: "types",
@@ -161,6 +166,48 @@ const RUNS: &[Row] = &[
         command: &["types", "--resume", "--out", "."],
         code: 2,
         says: NOT_NAMED,
+    },
+    Row {
+        name: "settings beside a campaign that is resumed",
+        prepare: |machine| {
+            let mut store = Store::open(machine.path("sent")).expect("a store");
+            begin_types(machine, &mut store);
+            store.close().expect("it closes");
+            let evil = machine.path("evil/rustc");
+            let settings = format!("[types]\noracle = [{evil:?}]\n");
+            fs::write(machine.path("sent/strait.toml"), settings).expect("written");
+        },
+        finding: "types",
+        here: Here::Sent,
+        command: &["types", "--resume", "--out", "."],
+        code: 2,
+        says: "`oracle` counts only on the command line if a campaign is resumed",
+    },
+    Row {
+        name: "settings that resume a campaign",
+        prepare: |machine| {
+            let jar = machine.path("evil/flix.jar");
+            let settings = format!("[fuzz]\nresume = true\nflix-jar = {jar:?}\n");
+            fs::write(machine.path("sent/strait.toml"), settings).expect("written");
+        },
+        finding: "fuzz",
+        here: Here::Sent,
+        command: &["fuzz", "--out", "."],
+        code: 2,
+        says: "`flix-jar` counts only on the command line if a campaign is resumed",
+    },
+    Row {
+        name: "settings that write elsewhere",
+        prepare: |machine| {
+            let own = machine.path("own");
+            let settings = format!("[merge]\nout = {own:?}\n");
+            fs::write(machine.path("sent/strait.toml"), settings).expect("written");
+        },
+        finding: "fuzz",
+        here: Here::Sent,
+        command: &["merge", "."],
+        code: 2,
+        says: "`out` counts only on the command line",
     },
     Row {
         name: "a module in the finding",
@@ -403,6 +450,50 @@ const FILES: &[Row] = &[
         command: &["fuzz", "std", "--count", "1", "--resume", "--out", "."],
         code: 2,
         says: "lock is a symbolic link",
+    },
+    Row {
+        name: "a lock that is another name of a file",
+        prepare: |machine| {
+            let lock = machine.path("sent/lock");
+            fs::remove_file(&lock).expect("removed");
+            fs::hard_link(machine.path("own/secret"), lock).expect("linked");
+        },
+        finding: "fuzz",
+        here: Here::Sent,
+        command: &["fuzz", "std", "--count", "1", "--resume", "--out", "."],
+        code: 2,
+        says: "lock has another name",
+    },
+    Row {
+        name: "an index that is another name of a file",
+        prepare: |machine| {
+            let (index, own) = (machine.path("sent/index.sqlite"), machine.path("own/index"));
+            fs::rename(&index, &own).expect("moved");
+            fs::hard_link(own, index).expect("linked");
+        },
+        finding: "fuzz",
+        here: Here::Sent,
+        command: &["fuzz", "std", "--count", "1", "--resume", "--out", "."],
+        code: 2,
+        says: "index.sqlite has another name",
+    },
+    Row {
+        name: "a named pipe as settings",
+        prepare: |machine| fifo(&machine.path("sent/strait.toml")),
+        finding: "fuzz",
+        here: Here::Sent,
+        command: &["report", "."],
+        code: 2,
+        says: "strait.toml: it is not a regular file",
+    },
+    Row {
+        name: "huge settings",
+        prepare: |machine| huge(&machine.path("sent/strait.toml")),
+        finding: "fuzz",
+        here: Here::Sent,
+        command: &["report", "."],
+        code: 2,
+        says: "strait.toml: it is longer than 1 MiB",
     },
     Row {
         name: "findings that are elsewhere",

@@ -4,10 +4,10 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 
+use strait_campaign::{Campaign, Counters, Request, Stop, begin};
 use strait_findings::Store;
-use strait_fuzz::{Bounds, Campaign, Counters, Error, Lane, Request, begin};
+use strait_fuzz::{Error, Lane, Programs, Settings};
 use strait_runtimes::target;
 use strait_toolchain::{Entry, Launcher, entry};
 
@@ -41,25 +41,21 @@ fn campaign(arguments: &[String]) -> Result<(), Error> {
     let mut store = Store::open(&folder)?;
     let is_begun = store.last_campaign()?.is_some();
     let request = Request {
-        targets: vec![name.clone()],
+        settings: Settings::new(vec![name.clone()]),
         seed: Some(11),
         count: Some(number(count)),
         resume: !rest.is_empty() && is_begun,
         ..Request::default()
     };
-    let begun = begin(&mut store, &folder, &request, 0)?;
+    let begun = begin(&mut store, &folder, request, 0)?;
     let lane = Lane::built_in(target(name)?);
+    let launcher = Launcher::this_program()?;
     let campaign = Campaign {
-        launcher: &Launcher::this_program()?,
-        lanes: &[lane],
-        bounds: Bounds {
-            seed: begun.seed,
-            count: begun.count,
-            time: None,
-            jobs: number(jobs) as usize,
-            shard: begun.shard,
-        },
-        stop: &AtomicBool::new(false),
+        workload: &Programs::new(&launcher, vec![lane], begun.seed)?,
+        count: begun.count,
+        shard: begun.shard,
+        jobs: number(jobs) as usize,
+        stop: &Stop::default(),
         counters: &Counters::default(),
     };
     campaign.run(&mut store, begun.id, &mut |_, _| {})?;

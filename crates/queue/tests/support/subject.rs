@@ -116,7 +116,7 @@ fn submit(address: &str, folder: &Path, count: u64, lease: Duration) -> Result<(
 /// A worker that dies at one index, and whose processes die at another when they run it alone.
 fn serve(address: &str, deadly: u64, deadly_alone: u64) -> Result<(), Error> {
     let link = link(address, PATIENCE)?;
-    let (stop, mut memories) = (Arc::default(), HashMap::<String, Memory>::new());
+    let mut memories = HashMap::<String, Memory>::new();
     let trial: Arc<dyn Trial> =
         Arc::new(OwnProcess { address: address.to_owned(), deadly: deadly_alone });
     loop {
@@ -124,7 +124,7 @@ fn serve(address: &str, deadly: u64, deadly_alone: u64) -> Result<(), Error> {
         let (jobs, _) = link.jobs().unwrap_or_default();
         for job in jobs {
             let memory = memories.entry(job.id.clone()).or_default();
-            let Some(bench) = Bench::open(&link, &job, "subject", memory, &stop, &trial) else {
+            let Some(bench) = Bench::open(&link, &job, "subject", memory, &trial) else {
                 continue;
             };
             let worked = work(&mut bench.taker(), deadly);
@@ -164,9 +164,8 @@ impl Trial for OwnProcess {
 fn work_alone(address: &str, deadly: u64, job: &str, item: Item, file: &Path) -> Result<(), Error> {
     let link = link(address, PATIENCE)?;
     let (jobs, _) = link.jobs()?;
-    let stop = Arc::default();
     let bench = jobs.iter().find(|one| one.id == *job);
-    let Some(bench) = bench.and_then(|job| Bench::alone(&link, job, item, &stop)) else {
+    let Some(bench) = bench.and_then(|job| Bench::alone(&link, job, item)) else {
         return Ok(());
     };
     work(&mut bench.taker(), deadly)?;
@@ -180,7 +179,7 @@ fn link(address: &str, patience: Duration) -> Result<Link, Error> {
         next: "write an address",
         passes: false,
     })?;
-    Link::open(&address, &Credentials::find(None)?, patience)
+    Link::open(&address, &Credentials::find(None)?, patience, &Arc::default())
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is what the test is about")]

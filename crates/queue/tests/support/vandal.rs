@@ -15,15 +15,6 @@ pub struct Vandal {
     queue: String,
 }
 
-/// A message as Strait writes it: the line that says what it is, with the right checksum, and a body.
-pub fn sealed(kind: &str, body: &str) -> Vec<u8> {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for byte in body.bytes() {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    }
-    format!("strait/4 {kind} {hash:016x}\n{body}").into_bytes()
-}
-
 impl Vandal {
     /// For a queue, `nats://HOST:PORT/NAME`.
     pub fn at(address: &str) -> Vandal {

@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+
+mod begin;
+mod campaign;
+mod counters;
+mod error;
+mod kind;
+mod stop;
+mod workload;
+
+pub use begin::{Begun, CannotBegin, Mismatch, Request, Settings, begin, last_settings};
+pub use campaign::{Body, Campaign, Found, Threads};
+pub use counters::Counters;
+pub use error::Error;
+pub use kind::{Kind, Servable, Serving, Turn};
+pub use stop::{Ending, Shortfall, Stop, Timer};
+pub use workload::{Context, Delivery, Pieces, Workload};

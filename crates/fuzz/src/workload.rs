@@ -1,0 +1,336 @@
+//! The work of a campaign against channel runtimes: the programs of a piece are sent to a worker process or
+//! to a compiler, what comes back is judged, every suspicion is followed, and what stands is delivered.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use strait_campaign::{Context, Delivery, Ending, Pieces, Workload};
+use strait_emit::Toolchain;
+use strait_findings::Discovery;
+use strait_generate::GENERATOR_VERSION;
+use strait_queue::{LaneName, Part, Piece};
+use strait_runtimes::RunOptions;
+use strait_toolchain::{End, Launcher};
+
+use crate::confirm::Confirmer;
+use crate::counts;
+use crate::discover::{deadly, discovery, identity};
+use crate::done::Done;
+use crate::error::Error;
+use crate::judge::{Fault, Suspicion, judge};
+use crate::lane::{Lane, Way};
+use crate::press::Press;
+use crate::recipe::PATIENCE;
+use crate::seat::{AHEAD, Seat};
+use crate::settings::{JobSettings, RECIPE_VERSION, Settings};
+use crate::work::{Maker, Work};
+
+/// Indices in a piece of most targets, for threads of this process.
+const PIECE: u64 = 32;
+/// Indices in a piece for workers of a queue, at most: as many as are done in a fraction of a second.
+const QUEUE_PIECE: u64 = 256;
+/// Pieces of a target for workers, at least, unless they get too small: at the end of a campaign most
+/// workers wait for the last piece.
+const QUEUE_PIECES: u64 = 64;
+/// Indices in a piece for workers, at least: each piece goes through the queue.
+const SMALLEST_QUEUE_PIECE: u64 = 16;
+/// Programs that are compiled together: many, since a compiler takes long to start; not too many,
+/// since nothing is known about any of them before all are compiled.
+const COMPILED_TOGETHER: u64 = 100;
+/// The patience with a target that is known to hang. What hangs in a new way then has to do so
+/// again, with the full patience.
+const KNOWN_PATIENCE: Duration = Duration::from_secs(2);
+/// What is done is delivered after so long, found something or not, so that progress can be seen.
+const DELIVERY: Duration = Duration::from_millis(300);
+
+/// The programs of a campaign.
+pub struct Programs<'a> {
+    launcher: &'a Launcher,
+    lanes: Vec<Lane>,
+    seed: u64,
+    makers: Vec<Maker>,
+    names: Vec<Arc<str>>,
+    /// For each lane: has it hung?
+    hung: Vec<AtomicBool>,
+}
+
+impl<'a> Programs<'a> {
+    /// For these targets.
+    pub fn new(launcher: &'a Launcher, lanes: Vec<Lane>, seed: u64) -> Result<Self, Error> {
+        Ok(Programs {
+            launcher,
+            seed,
+            makers: lanes.iter().map(|lane| Maker::new(seed, lane)).collect::<Result<_, _>>()?,
+            names: lanes.iter().map(|lane| lane.target.as_str().into()).collect(),
+            hung: lanes.iter().map(|_| AtomicBool::new(false)).collect(),
+            lanes,
+        })
+    }
+}
+
+/// Targets as the store and the queue know them.
+pub(crate) fn lane_names(lanes: &[Lane]) -> Vec<LaneName> {
+    let name =
+        |lane: &Lane| LaneName { target: lane.target.clone(), version: lane.version.clone() };
+    lanes.iter().map(name).collect()
+}
+
+impl Workload for Programs<'_> {
+    /// Worker processes by the programs that they are.
+    type Thread = HashMap<String, Seat>;
+    type Error = Error;
+    type Settings = Settings;
+
+    fn job_settings(&self) -> Value {
+        json!(JobSettings {
+            seed: self.seed,
+            generator: GENERATOR_VERSION,
+            recipe: RECIPE_VERSION,
+            asked: self.lanes.iter().map(Lane::asked).collect(),
+        })
+    }
+
+    fn lanes(&self) -> Vec<LaneName> {
+        lane_names(&self.lanes)
+    }
+
+    fn piece_size(&self, lane: usize, pieces: Pieces) -> u64 {
+        match (&self.lanes[lane].way, pieces) {
+            (Way::Compiler(_), _) => COMPILED_TOGETHER,
+            (Way::Worker(_), Pieces::Here) => PIECE,
+            (Way::Worker(_), Pieces::Queue { asked: Some(asked), .. }) => asked.max(1),
+            (Way::Worker(_), Pieces::Queue { count, .. }) => count.map_or(QUEUE_PIECE, |count| {
+                (count / QUEUE_PIECES).clamp(SMALLEST_QUEUE_PIECE, QUEUE_PIECE)
+            }),
+        }
+    }
+
+    fn thread(&self, _number: usize) -> HashMap<String, Seat> {
+        HashMap::new()
+    }
+
+    fn leave(&self, seats: HashMap<String, Seat>) {
+        for seat in seats.into_values() {
+            // It was asked to end; whether it does so well is of no importance any more.
+            let _ = seat.end();
+        }
+    }
+
+    fn run(
+        &self,
+        seats: &mut HashMap<String, Seat>,
+        context: &Context<'_>,
+        piece: &Piece,
+        delivery: &mut Delivery<'_>,
+    ) -> Result<bool, Error> {
+        let (part, delivered) = (Part::default(), Instant::now());
+        let mut running = Running { programs: self, context, piece, delivery, part, delivered };
+        let ran = running.run(seats);
+        // What is done is done, whatever failed.
+        let is_wanted = running.deliver()?;
+        Ok(ran? && is_wanted)
+    }
+
+    fn deadly(&self, piece: &Piece) -> Part {
+        let lane = &self.lanes[piece.lane];
+        let mut part = Part::default();
+        for index in &piece.deadly {
+            part.discoveries.push(deadly(lane, self.seed, *index));
+            part.indices.insert(*index..*index + 1);
+        }
+        part
+    }
+}
+
+/// A piece that is under way.
+struct Running<'r, 'd> {
+    programs: &'r Programs<'r>,
+    context: &'r Context<'r>,
+    piece: &'r Piece,
+    delivery: &'r mut Delivery<'d>,
+    /// What is done and not delivered yet.
+    part: Part,
+    delivered: Instant,
+}
+
+impl Running<'_, '_> {
+    /// Delivers what is done; `false` if nobody takes it any more.
+    fn deliver(&mut self) -> Result<bool, Error> {
+        self.delivered = Instant::now();
+        Ok(self.delivery.deliver(std::mem::take(&mut self.part))?)
+    }
+
+    fn count(&mut self, name: &str, more: u64) {
+        if more > 0 {
+            *self.part.counts.entry(name.to_owned()).or_default() += more;
+        }
+    }
+
+    fn count_time(&mut self, name: &str, time: Duration) {
+        self.count(name, u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    }
+
+    fn lane(&self) -> &Lane {
+        &self.programs.lanes[self.piece.lane]
+    }
+
+    /// Runs the piece; `false` when stopped in the middle.
+    fn run(&mut self, seats: &mut HashMap<String, Seat>) -> Result<bool, Error> {
+        let programs = self.programs;
+        let lane = &programs.lanes[self.piece.lane];
+        match &lane.way {
+            Way::Worker(spec) => {
+                let (key, context) = (lane.worker_key(), self.context);
+                if !seats.contains_key(&key) {
+                    let seat = Seat::start(programs.launcher, spec, &|| context.is_due())?;
+                    seats.extend(seat.map(|seat| (key.clone(), seat)));
+                }
+                let Some(seat) = seats.get_mut(&key) else { return Ok(false) };
+                self.run_in(seat)
+            }
+            Way::Compiler(toolchain) => {
+                let toolchain = toolchain.cancelled_by(Arc::clone(self.context.flag()));
+                self.run_compiled(&toolchain)
+            }
+        }
+    }
+
+    fn run_in(&mut self, seat: &mut Seat) -> Result<bool, Error> {
+        let mut left = self.piece.indices.clone();
+        let context = self.context;
+        let stop = || context.is_due();
+        loop {
+            self.send_ahead(seat, &mut left)?;
+            if seat.load() == 0 {
+                return Ok(true);
+            }
+            let Some(ended) = seat.next(&stop)? else { return Ok(false) };
+            if !self.account(&ended)? {
+                return Ok(false);
+            }
+        }
+    }
+
+    fn send_ahead(&mut self, seat: &mut Seat, left: &mut Range<u64>) -> Result<(), Error> {
+        let (piece, programs) = (self.piece, self.programs);
+        let ahead = if piece.is_watched { 0 } else { AHEAD };
+        while seat.load() <= ahead {
+            let Some(index) = left.next() else { return Ok(()) };
+            if !piece.runs(index) {
+                continue;
+            }
+            if piece.is_watched {
+                self.delivery.begin(index..index + 1)?;
+            }
+            let begun = Instant::now();
+            let mut work = programs.makers[piece.lane].make(index)?;
+            if programs.hung[piece.lane].load(Ordering::Relaxed) {
+                work.options.patience = KNOWN_PATIENCE;
+            }
+            self.count_time(counts::GENERATING, begun.elapsed());
+            seat.submit(&programs.names[piece.lane], Arc::new(work))?;
+        }
+        Ok(())
+    }
+
+    /// Compiles and runs the piece, one program at a time if it is watched; `false` when stopped in the
+    /// middle.
+    fn run_compiled(&mut self, toolchain: &Toolchain) -> Result<bool, Error> {
+        let (piece, programs, context) = (self.piece, self.programs, self.context);
+        let indices = piece.indices.clone().filter(|index| piece.runs(*index));
+        let indices: Vec<u64> = indices.collect();
+        let together = if piece.is_watched { 1 } else { indices.len().max(1) };
+        let stop = || context.is_due();
+        let target = &programs.names[piece.lane];
+        let press = Press { launcher: programs.launcher, toolchain, target, stop: &stop };
+        for indices in indices.chunks(together) {
+            if let (true, [index, ..]) = (piece.is_watched, indices) {
+                self.delivery.begin(*index..*index + 1)?;
+            }
+            let begun = Instant::now();
+            let make = |index: &u64| programs.makers[piece.lane].make(*index).map(Arc::new);
+            let works = indices.iter().map(make).collect::<Result<Vec<_>, Error>>()?;
+            self.count_time(counts::GENERATING, begun.elapsed());
+            if !press.run(&works, &mut |ended| self.account(&ended))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Judges and counts what has ended; `false` if nobody wants to hear of it any more.
+    fn account(&mut self, ended: &Done) -> Result<bool, Error> {
+        let discoveries = self.examine(ended)?;
+        let index = ended.work.index;
+        self.part.indices.insert(index..index + 1);
+        self.part.programs += 1;
+        self.part.runs += ended.summary.runs;
+        self.count_time(counts::RUNNING, ended.spent);
+        let has_found = !discoveries.is_empty();
+        self.count(counts::FAULTS, u64::from(has_found));
+        self.part.discoveries.extend(discoveries);
+        if has_found || self.delivered.elapsed() > DELIVERY { self.deliver() } else { Ok(true) }
+    }
+
+    /// Judges what was done and follows every suspicion.
+    fn examine(&mut self, done: &Done) -> Result<Vec<Discovery>, Error> {
+        let begun = Instant::now();
+        let judgement = judge(done);
+        self.count_time(counts::JUDGING, begun.elapsed());
+        self.count(counts::UNDECIDED, judgement.undecided);
+        self.count(counts::ASTRAY, u64::from(judgement.astray.is_some()));
+        let mut discoveries: Vec<Discovery> = Vec::new();
+        for suspicion in &judgement.suspicions {
+            let discovery = self.follow(&done.work, suspicion)?;
+            // Several records of one program may show the same fault.
+            discoveries.extend(
+                discovery.filter(|new| discoveries.iter().all(|known| known.id() != new.id())),
+            );
+        }
+        Ok(discoveries)
+    }
+
+    /// Runs a new suspect again and compares; a known one is only counted.
+    fn follow(
+        &mut self,
+        work: &Arc<Work>,
+        suspicion: &Suspicion,
+    ) -> Result<Option<Discovery>, Error> {
+        let (lane, seed, context) = (self.lane(), self.programs.seed, self.context);
+        let fault = &suspicion.fault;
+        let name = identity(lane, work, fault);
+        let hung = &self.programs.hung[self.piece.lane];
+        let is_hang = matches!(fault, Fault::Hang { .. });
+        if context.is_known(&name) {
+            hung.fetch_or(is_hang, Ordering::Relaxed);
+            return Ok(Some(discovery(lane, seed, work, suspicion, None)));
+        }
+        let stop = || context.is_now();
+        let confirmer = Confirmer { launcher: self.programs.launcher, lane, stop: &stop };
+        let (culprit, mut confirmation) = confirmer.confirm(work, fault)?;
+        if confirmation.again == 0 && !is_certain(fault, &work.options) {
+            self.count(counts::DROPPED, 1);
+            return Ok(None);
+        }
+        confirmer.compare(&culprit, fault, &mut confirmation)?;
+        context.learn(name);
+        hung.fetch_or(is_hang, Ordering::Relaxed);
+        Ok(Some(discovery(lane, seed, &culprit, suspicion, Some(&confirmation))))
+    }
+}
+
+/// Is the fault beyond doubt even if it does not show again?
+fn is_certain(fault: &Fault, options: &RunOptions) -> bool {
+    match fault {
+        // Memory may have been short, or somebody killed it.
+        Fault::Crash(death) => {
+            matches!(&death.end, End::Signalled(signal) if !["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"].contains(&signal.as_str()))
+        }
+        Fault::Hang { .. } => options.patience >= PATIENCE,
+        Fault::Panic(_) | Fault::Wrong(..) | Fault::Anomaly(_) | Fault::Refused(_) => true,
+    }
+}
