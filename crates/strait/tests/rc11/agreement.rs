@@ -100,7 +100,7 @@ impl Draw {
             threads[thread].push(next);
         }
         threads.retain(|thread| !thread.is_empty());
-        Program { locations: locations as usize, mutexes: 0, threads }
+        Program { locations: locations as usize, mutexes: 0, threads, ..Program::default() }
     }
 }
 

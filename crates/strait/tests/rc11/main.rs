@@ -2,7 +2,11 @@
 
 mod agreement;
 mod axioms;
+mod cpp20;
 mod enumerated;
 mod interpreter;
+mod library;
+mod litmus;
 mod program;
+mod published;
 mod relation;

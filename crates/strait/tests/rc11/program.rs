@@ -13,6 +13,7 @@
 //! | `V x 0 1 acqrel rlx` | the same, which may fail without a reason |
 //! | `F sc` | fence |
 //! | `L m`, `M m` | lock and unlock the mutex m |
+//! | `N d 1`, `O d` | write and read d, which is not atomic |
 //!
 //! Threads are separated by `|`. Each instruction that reads has a register of its thread, numbered from
 //! 0; a value may be a register plus a number (`r0`, `r0+1`). `[r0=1]` or `[r0!1]` before an instruction
@@ -51,13 +52,15 @@ pub enum Action {
     Fence(Ordering),
     Lock(usize),
     Unlock(usize),
+    PlainStore { cell: usize, value: Value },
+    PlainLoad { cell: usize },
 }
 
 impl Action {
     /// Does it leave a value in a register?
     pub fn reads(self) -> bool {
-        use Action::{Add, Exchange, Load, Swap};
-        matches!(self, Load { .. } | Add { .. } | Swap { .. } | Exchange { .. })
+        use Action::{Add, Exchange, Load, PlainLoad, Swap};
+        matches!(self, Load { .. } | Add { .. } | Swap { .. } | Exchange { .. } | PlainLoad { .. })
     }
 }
 
@@ -87,10 +90,13 @@ pub struct Instruction {
 pub struct Program {
     pub locations: usize,
     pub mutexes: usize,
+    /// Variables that are not atomic.
+    pub cells: usize,
     pub threads: Vec<Vec<Instruction>>,
 }
 
-/// What an execution shows: the registers of each thread, then the last value of each location.
+/// What an execution shows: the registers of each thread, then the last value of each location (not of
+/// variables that are not atomic).
 pub type Shown = Vec<Vec<u8>>;
 
 fn order(text: &str) -> Ordering {
@@ -146,6 +152,7 @@ impl Program {
     /// Reads the notation.
     pub fn parse(text: &str) -> Program {
         let (mut locations, mut mutexes) = (Names::default(), Names::default());
+        let mut cells = Names::default();
         let mut parse = |text: &str| {
             let (condition, rest) = match text.trim().strip_prefix('[') {
                 Some(rest) => {
@@ -174,6 +181,8 @@ impl Program {
                 ["F", o] => Action::Fence(order(o)),
                 ["L", m] => Action::Lock(mutexes.number(m)),
                 ["M", m] => Action::Unlock(mutexes.number(m)),
+                ["N", d, v] => Action::PlainStore { cell: cells.number(d), value: value(v) },
+                ["O", d] => Action::PlainLoad { cell: cells.number(d) },
                 _ => panic!("no such instruction: {text:?}"),
             };
             Instruction { guard: condition, action }
@@ -183,6 +192,11 @@ impl Program {
             parts.map(&mut parse).collect()
         };
         let threads = text.split('|').map(thread).collect();
-        Program { locations: locations.0.len(), mutexes: mutexes.0.len(), threads }
+        Program {
+            locations: locations.0.len(),
+            mutexes: mutexes.0.len(),
+            cells: cells.0.len(),
+            threads,
+        }
     }
 }
