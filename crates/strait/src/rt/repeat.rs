@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
-use strait_explore::{Pick, ThreadId, Threaded};
+use strait_explore::{Pick, ThreadId};
 
 use super::disorder::{Disorder, reordered};
 use super::execution::{Execution, Sample};
@@ -74,7 +74,7 @@ impl<T: Clone + Eq + Hash + Debug + 'static> Execution<T> {
         let mut patient: FxHashMap<u32, u32> = FxHashMap::default();
         for line in &sample.lines {
             self.wait_longer(&mut patient)?;
-            if self.choices(line.thread) <= line.choice {
+            if !self.is_possible(line.thread, line.choice) {
                 break;
             }
             self.go(ThreadId(line.thread), line.choice);
@@ -101,11 +101,13 @@ impl<T: Clone + Eq + Hash + Debug + 'static> Execution<T> {
         Ok(())
     }
 
-    /// In how many ways a thread can make its step now.
-    fn choices(&self, number: u32) -> u32 {
-        let enabled = self.world().is_enabled(ThreadId(number));
-        let next = enabled.then(|| Threaded::next(self, ThreadId(number))).flatten();
-        next.map_or(0, |next| next.choices)
+    /// Can a thread make its announced step in this way now?
+    fn is_possible(&mut self, number: u32, choice: u32) -> bool {
+        let mut choices = Vec::new();
+        if self.world().is_enabled(ThreadId(number)) {
+            self.ways(ThreadId(number), &mut choices);
+        }
+        choices.contains(&choice)
     }
 
     /// Makes the steps of a sample in an order, given by their positions.
@@ -116,7 +118,7 @@ impl<T: Clone + Eq + Hash + Debug + 'static> Execution<T> {
         for &position in order {
             let Line { thread, choice, .. } = sample.lines[position];
             let (then, thread) = (&sample.lines[position], ThreadId(thread));
-            if self.choices(then.thread) <= choice {
+            if !self.is_possible(then.thread, choice) {
                 return Err(self.difference(Some(then), None));
             }
             acts.extend(act(self, Pick { thread, choice }));
@@ -127,7 +129,7 @@ impl<T: Clone + Eq + Hash + Debug + 'static> Execution<T> {
             }
         }
         self.compare_details(sample, order)?;
-        let more = (0..self.world().met()).find(|&number| self.choices(number) > 0);
+        let more = (0..self.world().met()).find(|&number| self.world().is_enabled(ThreadId(number)));
         let (then, now) = (&sample.outcome, self.concluded());
         if more.is_some() {
             return Err(Difference { then: then.to_string(), now: "it goes on".to_owned() });
