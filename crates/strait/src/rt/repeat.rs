@@ -129,7 +129,8 @@ impl<T: Clone + Eq + Hash + Debug + 'static> Execution<T> {
             }
         }
         self.compare_details(sample, order)?;
-        let more = (0..self.world().met()).find(|&number| self.world().is_enabled(ThreadId(number)));
+        let more =
+            (0..self.world().met()).find(|&number| self.world().is_enabled(ThreadId(number)));
         let (then, now) = (&sample.outcome, self.concluded());
         if more.is_some() {
             return Err(Difference { then: then.to_string(), now: "it goes on".to_owned() });

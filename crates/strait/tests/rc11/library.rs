@@ -4,19 +4,26 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use strait::{Builder, Model, Outcomes};
+use strait::{Builder, Model, Outcome, Outcomes};
 
 use crate::interpreter::{looms, ours};
 use crate::program::{Program, Shown};
 
 /// Every outcome under a memory model.
 pub fn outcomes(program: &Arc<Program>, model: Model) -> Outcomes<Shown> {
-    let program = program.clone();
-    let builder = Builder::new().model(model).allow_uncontrolled();
-    let outcomes = builder.outcomes(move || ours::perform(&program));
-    assert!(outcomes.is_exhaustive(), "{:?}", outcomes.coverage);
+    let code = program.clone();
+    let outcomes = Builder::new().model(model).outcomes(move || ours::perform(&code));
+    assert!(outcomes.is_exhaustive(), "{:?}: {program}", outcomes.coverage);
     outcomes
 }
+
+/// Is the outcome a data race?
+pub fn is_race(outcome: &Outcome<Shown>) -> bool {
+    matches!(outcome, Outcome::Fault(fault) if fault.starts_with("data race on "))
+}
+
+/// How many executions of loom are waited for. The programs with four threads have more.
+const LIMIT: u64 = 20_000;
 
 /// What loom shows.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -33,7 +40,8 @@ pub fn loom(program: &Arc<Program>) -> Loom {
     let check = AssertUnwindSafe(|| {
         let (program, found) = (program.clone(), found.clone());
         let mut builder = loom::model::Builder::new();
-        builder.max_duration = Some(std::time::Duration::from_secs(60));
+        builder.max_permutations = Some(LIMIT as usize);
+        builder.checkpoint_interval = 1_000;
         builder.check(move || {
             let shown = looms::perform(&program);
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,6 +7,7 @@ mod enumerated;
 mod interpreter;
 mod library;
 mod litmus;
+mod mixed;
 mod program;
 mod published;
 mod relation;

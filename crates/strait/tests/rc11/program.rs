@@ -19,6 +19,7 @@
 //! 0; a value may be a register plus a number (`r0`, `r0+1`). `[r0=1]` or `[r0!1]` before an instruction
 //! makes it conditional; a conditional read that is not performed leaves its register at [`SKIPPED`].
 
+use std::fmt;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 /// The value of a register whose instruction was not performed.
@@ -145,6 +146,67 @@ impl Names {
             self.0.push(name.to_owned());
             self.0.len() - 1
         })
+    }
+}
+
+/// In the notation, with numbers for names.
+impl fmt::Display for Program {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let thread = |thread: &Vec<Instruction>| {
+            let instructions: Vec<String> = thread.iter().map(ToString::to_string).collect();
+            instructions.join("; ")
+        };
+        let threads: Vec<String> = self.threads.iter().map(thread).collect();
+        formatter.write_str(&threads.join(" | "))
+    }
+}
+
+impl fmt::Display for Instruction {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(Guard { register, value, equal }) = self.guard {
+            write!(formatter, "[r{register}{}{value}] ", if equal { '=' } else { '!' })?;
+        }
+        match self.action {
+            Action::Load { location, order } => write!(formatter, "R x{location} {}", word(order)),
+            Action::Store { location, value, order } => {
+                write!(formatter, "W x{location} {value} {}", word(order))
+            }
+            Action::Add { location, value, order } => {
+                write!(formatter, "U x{location} {value} {}", word(order))
+            }
+            Action::Swap { location, value, order } => {
+                write!(formatter, "S x{location} {value} {}", word(order))
+            }
+            Action::Exchange { location, change: (expected, new), orders, weak } => {
+                let name = if weak { 'V' } else { 'C' };
+                let (success, failure) = (word(orders.0), word(orders.1));
+                write!(formatter, "{name} x{location} {expected} {new} {success} {failure}")
+            }
+            Action::Fence(order) => write!(formatter, "F {}", word(order)),
+            Action::Lock(mutex) => write!(formatter, "L m{mutex}"),
+            Action::Unlock(mutex) => write!(formatter, "M m{mutex}"),
+            Action::PlainStore { cell, value } => write!(formatter, "N d{cell} {value}"),
+            Action::PlainLoad { cell } => write!(formatter, "O d{cell}"),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.register {
+            None => write!(formatter, "{}", self.plus),
+            Some(register) => write!(formatter, "r{register}+{}", self.plus),
+        }
+    }
+}
+
+fn word(order: Ordering) -> &'static str {
+    match order {
+        Relaxed => "rlx",
+        Acquire => "acq",
+        Release => "rel",
+        AcqRel => "acqrel",
+        _ => "sc",
     }
 }
 
