@@ -94,7 +94,8 @@ impl Row {
         };
         let text = self.text.replace('|', "∥");
         let (cpp20, loom) = (cell(self.cpp20), cell(self.loom));
-        format!("| {} | `{text}` | {} | {cpp20} | {loom} | {} |", self.name, self.rc11, self.why)
+        let Row { name, rc11, why, .. } = self;
+        format!("| {name} | `{text}` | {rc11} | {cpp20} | {loom} | = | {why} |")
     }
 }
 
