@@ -458,7 +458,7 @@ impl Builder {
     fn once(&self, tested: &Tested<Erased>, go_on: Judge<'_>) -> Report<Outcome<Erased>, Pick> {
         let limits = self.limits();
         let report = match self.strategy {
-            Strategy::Every if self.cores > 1 => {
+            Strategy::Every if self.cores > 1 && !tested.leaves_atomics() => {
                 return self.every_on_cores(tested, go_on);
             }
             Strategy::Every => {
@@ -466,9 +466,9 @@ impl Builder {
                 let visit = |execution: &Execution<Erased>, outcome: &Outcome<Erased>| {
                     !execution.world().lacks() && go_on(outcome)
                 };
-                let report = match self.model {
-                    Model::Rc11 => relaxed(&mut execution, &limits, visit),
-                    Model::Sc | Model::Tso | Model::Pso => optimal(&mut execution, &limits, visit),
+                let report = match tested.leaves_atomics() {
+                    true => relaxed(&mut execution, &limits, visit),
+                    false => optimal(&mut execution, &limits, visit),
                 };
                 tested.take_up(execution.world());
                 return report;

@@ -60,8 +60,8 @@ impl<T> MVar<T> {
         let result = change(&mut value);
         let open = gates(value.is_some());
         with(|world| {
-            world.clocks.acquire(world.current, object);
-            world.clocks.release(world.current, object);
+            world.acquire(object);
+            world.release(object);
             world.object(object).open = open;
         });
         result
@@ -187,7 +187,7 @@ impl<T: Clone> MVar<T> {
     }
 
     fn seen(&self, object: u32) -> Option<T> {
-        with(|world| world.clocks.acquire(world.current, object));
+        with(|world| world.acquire(object));
         self.guard().clone()
     }
 }

@@ -35,6 +35,17 @@ impl Graph {
         hidden
     }
 
+    /// Could a thread see something else if it did what it has done since this event once more: has it read
+    /// something else than the last write, or has a compare-exchange failed for nothing?
+    pub(crate) fn may_read_otherwise(&self, thread: ThreadId, first: u32) -> bool {
+        let Some(row) = self.rows.get(thread.0 as usize) else { return false };
+        let events = row.events.iter().skip(first as usize).filter(|event| event.reads);
+        events.into_iter().any(|event| {
+            let last = self.location(event.location).order.last().copied().unwrap_or(INITIAL);
+            event.choice != 0 || event.source != last
+        })
+    }
+
     /// Is psc_base ∪ psc_F acyclic?
     pub(crate) fn is_sequential(&self) -> bool {
         let events: Vec<EventId> = self.events().map(|(id, _)| id).collect();

@@ -94,9 +94,9 @@ pub trait Relaxed: Threaded {
     /// The value that the last step of the thread has written to an atomic variable.
     fn written(&self, thread: ThreadId) -> u64;
 
-    /// The events that the last step of the thread has synchronised with through objects that are no
-    /// atomic variables.
-    fn learned(&self, _thread: ThreadId) -> &[EventId] {
-        &[]
+    /// If the thread waits in a loop whose last round has read something and changed nothing: how many
+    /// events it had performed before that round.
+    fn waits_since(&self, _thread: ThreadId) -> Option<u32> {
+        None
     }
 }

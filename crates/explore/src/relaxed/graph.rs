@@ -13,6 +13,8 @@
 
 use std::sync::atomic::Ordering;
 
+use smallvec::SmallVec;
+
 use crate::relaxed::contract::Atomic;
 use crate::system::ThreadId;
 use crate::threaded::EventId;
@@ -46,7 +48,14 @@ pub(crate) struct Event {
     pub(crate) choice: u32,
     /// The number by which the same step can be made again, where it was performed.
     pub(crate) pick: u32,
+    /// The objects that it accesses and that are no atomic variables.
+    pub(crate) objects: Objects,
+    /// Was it brought before an event that had been performed before it?
+    pub(crate) is_advanced: bool,
 }
+
+/// The objects that a step accesses and that are no atomic variables.
+pub(crate) type Objects = SmallVec<[u32; 2]>;
 
 impl Event {
     pub(crate) fn is_sequential(&self) -> bool {
@@ -102,7 +111,7 @@ macro_rules! clone_in_place {
 
 clone_in_place!(Row { events, clocks });
 clone_in_place!(Location { order, reads });
-clone_in_place!(Graph { rows, locations, performed, width, next_stamp, draft });
+clone_in_place!(Graph { rows, locations, chains, performed, width, next_stamp, draft });
 
 /// A number of events for each thread.
 pub(crate) type Cut = Vec<u32>;
@@ -112,6 +121,8 @@ pub(crate) type Cut = Vec<u32>;
 pub(crate) struct Graph {
     pub(crate) rows: Vec<Row>,
     pub(crate) locations: Vec<Location>,
+    /// For each object that is no atomic variable its events, in the order in which they were performed.
+    pub(crate) chains: Vec<Vec<EventId>>,
     /// The threads whose events were performed, in that order: a linear extension of what events depend
     /// on.
     pub(crate) performed: Vec<u32>,
@@ -173,6 +184,7 @@ impl Graph {
             location.order.clear();
             location.reads.clear();
         }
+        self.chains.iter_mut().for_each(Vec::clear);
         self.performed.clear();
         self.next_stamp = 0;
     }
@@ -305,6 +317,25 @@ impl Graph {
         self.draft = draft;
     }
 
+    /// The events of an object that is no atomic variable.
+    #[inline]
+    pub(crate) fn chain(&self, object: u32) -> &[EventId] {
+        self.chains.get(object as usize).map_or(&[], |chain| chain)
+    }
+
+    /// The event whose clocks were begun depends on the last events of the objects that it accesses, and
+    /// on those that have enabled it.
+    pub(crate) fn follow(&mut self, objects: &[u32], enablers: &[EventId]) {
+        let mut draft = std::mem::take(&mut self.draft);
+        let last = objects.iter().filter_map(|&object| self.chain(object).last());
+        for &event in last.chain(enablers) {
+            if event.index < self.next_of(event.thread).index {
+                join(&mut draft.past, self.clock(event, Clock::Past));
+            }
+        }
+        self.draft = draft;
+    }
+
     /// Adds the event whose clocks were begun at the end of the execution. `after` is the write that it
     /// follows in modification order, if it writes.
     pub(crate) fn add(&mut self, thread: ThreadId, event: Event, after: EventId) {
@@ -316,6 +347,13 @@ impl Graph {
         if event.writes {
             let position = self.position(event.location, after);
             self.location_mut(event.location).order.insert(position, id);
+        }
+        for &object in &event.objects {
+            let index = object as usize;
+            if self.chains.len() <= index {
+                self.chains.resize_with(index + 1, Vec::new);
+            }
+            self.chains[index].push(id);
         }
         let (row, draft) = (&mut self.rows[thread.0 as usize], &self.draft);
         row.events.push(event);
@@ -384,6 +422,9 @@ impl Graph {
             let id = self.next_of(ThreadId(thread));
             self.location_mut(event.location).order.retain(|&write| write != id);
         }
+        for &object in &event.objects {
+            self.chains[object as usize].pop();
+        }
     }
 
     /// Keeps only the events of a cut, which is closed under what they depend on.
@@ -401,6 +442,9 @@ impl Graph {
         for location in &mut self.locations {
             location.order.retain(|&write| contains(cut, write));
             location.reads.retain(|&read| contains(cut, read));
+        }
+        for chain in &mut self.chains {
+            chain.retain(|&event| contains(cut, event));
         }
     }
 

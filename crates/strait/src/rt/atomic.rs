@@ -55,7 +55,7 @@ fn announce_load(slot: &Slot, initial: u64, order: Ordering, place: Place) -> An
         if world.peeks(object) {
             return (object, None);
         }
-        if world.is_relaxed() {
+        if world.meets_atomic() {
             let load = Atomic::Load { location: object, order };
             world.me().op.become_atomic(load, "load", place);
         } else {
@@ -86,13 +86,14 @@ fn finish_unusual_load(object: u32, order: Ordering, waited: bool) -> u64 {
 impl World {
     #[inline]
     fn loaded(&mut self, object: u32, order: Ordering) -> u64 {
-        if self.is_relaxed() {
-            return self.read_relaxed(object, order);
-        }
-        if self.clocks.on {
-            self.learn_from(object, order);
-        }
-        let value = self.seen(object);
+        let value = if self.is_relaxed() {
+            self.read_relaxed(object, order)
+        } else {
+            if self.clocks.on {
+                self.learn_from(object, order);
+            }
+            self.seen(object)
+        };
         if self.records {
             self.note_read(object, value);
         }
@@ -155,12 +156,12 @@ pub(crate) fn store(slot: &Slot, initial: u64, new: u64, order: Ordering, place:
 fn announce_store(slot: &Slot, initial: u64, new: u64, order: Ordering, place: Place) -> Announced {
     let announced = with(|world| {
         let object = number(world, slot, initial, place);
-        if world.is_relaxed() {
+        if world.meets_atomic() {
             let store = Atomic::Store { location: object, value: new, order };
             world.me().op.become_atomic(store, "store", place);
             return Some((object, world.announced()));
         }
-        if world.model != Model::Sc && order != Ordering::SeqCst && !world.aborting {
+        if world.has_buffers() && order != Ordering::SeqCst && !world.aborting {
             world.buffer(object, new, releases(order), place);
             return Some((BUFFERED, None));
         }
@@ -267,11 +268,9 @@ pub(crate) fn compare_exchange(
 fn finish_exchange(object: u32, change: Change, old: u64) -> Result<u64, u64> {
     let Change { expected, new, success, failure, .. } = change;
     let found = with(|world| {
-        if world.is_relaxed() {
-            return world.me().given.writes;
-        }
-        world.note_exchange(object, expected, old);
-        old == expected
+        let writes = if world.is_relaxed() { world.me().given.writes } else { old == expected };
+        world.note_exchange(object, expected, (!writes).then_some(old));
+        writes
     });
     let found = found == Some(true);
     finish_update(object, found.then_some(new), (success, failure));
@@ -290,10 +289,14 @@ fn announce_exchange(
     let relaxed = with(|world| world.model) == Some(Model::Pso) && !releases(success);
     drain(relaxed.then_some(object), place);
     let way_out = with(|world| {
-        if world.is_relaxed() {
+        if world.meets_atomic() {
             let exchange = Atomic::Exchange { location: object, expected, success, failure, weak };
             world.me().op.become_atomic(exchange, EXCHANGE, place);
-            return world.announced();
+            let way_out = world.announced();
+            if way_out.is_some() {
+                world.announce_repeated_exchange(expected, place, stack_pointer);
+            }
+            return way_out;
         }
         world.me().op.become_one(writes(object), EXCHANGE, place);
         let way_out = world.announced();
@@ -315,7 +318,7 @@ fn announce_update(
     let object = find(slot, initial, place);
     let relaxed = with(|world| world.model) == Some(Model::Pso) && !releases(order);
     drain(relaxed.then_some(object), place);
-    if with(|world| world.is_relaxed()) == Some(true) {
+    if with(World::meets_atomic) == Some(true) {
         let way_out = with(|world| {
             let update = Atomic::Update { location: object, order };
             world.me().op.become_atomic(update, label, place);

@@ -321,7 +321,7 @@ impl<T> Core<T> {
         if state.receivers == 0 {
             with(|world| {
                 let object = self.ends(&mut state, world, place).back;
-                world.clocks.acquire(world.current, object);
+                world.acquire(object);
             });
             return Err(value);
         }
@@ -385,7 +385,7 @@ impl<T> Core<T> {
         }
         with(|world| {
             let object = self.ends(&mut state, world, place).senders;
-            world.clocks.acquire(world.current, object);
+            world.acquire(object);
         });
         Err(Nothing::Disconnected)
     }
@@ -423,7 +423,7 @@ impl<T> Core<T> {
         let event = with(|world| {
             let Ends { back, senders, .. } = self.ends(&mut state, world, place);
             let object = if self.is_rendezvous() { back } else { senders };
-            world.clocks.release(world.current, object);
+            world.release(object);
             world.last_event()
         });
         state.dropped.extend(event.flatten());
@@ -446,7 +446,7 @@ impl<T> Core<T> {
         state.receivers -= 1;
         with(|world| {
             let object = self.ends(&mut state, world, place).back;
-            world.clocks.release(world.current, object);
+            world.release(object);
         });
         let (mut left, mut woken) = (VecDeque::new(), Vec::new());
         if state.receivers == 0 {

@@ -33,6 +33,7 @@ use strait_explore::{Access, EventId};
 use super::features::{Feature, Features};
 use super::few::Few;
 use super::op::{reads, writes};
+use super::record::add_past;
 use super::world::World;
 
 /// There is room, a receiver waits, or no receiver is left.
@@ -182,16 +183,20 @@ pub(crate) struct Stamp {
     pub(crate) event: Option<EventId>,
     /// What its thread knew, if clocks are kept.
     pub(crate) clock: Vec<u32>,
+    /// What happened before it, if atomic variables are left to the search.
+    past: Vec<EventId>,
 }
 
 impl World {
     /// What the current thread leaves with its last step.
     pub(crate) fn stamp(&mut self) -> Stamp {
-        Stamp { event: self.last_event(), clock: self.clocks.released(self.current) }
+        let past = if self.is_relaxed() { self.me().past.to_vec() } else { Vec::new() };
+        Stamp { event: self.last_event(), clock: self.clocks.released(self.current), past }
     }
 
     /// The current thread finds what a step has left.
     pub(crate) fn find_stamp(&mut self, stamp: &Stamp) {
         self.clocks.learn(self.current, &stamp.clock);
+        add_past(&mut self.me().past, &stamp.past);
     }
 }

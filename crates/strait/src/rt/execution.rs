@@ -42,6 +42,8 @@ pub(crate) struct Execution<T> {
     is_sample: bool,
     /// The atomic variables, if they are left to the search, of executions that are not part of one.
     memory: Memory,
+    /// Does a search say what the atomic variables of the current one are?
+    is_directed: bool,
 }
 
 /// One execution with all that others can notice of it.
@@ -85,6 +87,7 @@ impl<T: 'static> Execution<T> {
             begun: 0,
             is_sample: false,
             memory: Memory::default(),
+            is_directed: false,
         }
     }
 
@@ -103,6 +106,7 @@ impl<T: 'static> Execution<T> {
     pub(crate) fn start(&mut self) {
         self.result.replace(None);
         self.begun += 1;
+        self.is_directed = false;
         self.memory.restart();
         if self.is_sample | self.begun.is_power_of_two() {
             self.choose_sample();
@@ -136,6 +140,7 @@ impl<T: 'static> Execution<T> {
             self.directed(thread, directions);
             memory.end(thread, self.world().threads[thread.0 as usize].given.written);
         }
+        self.world_mut().open_loops(&memory);
         self.memory = memory;
     }
 
@@ -279,7 +284,7 @@ impl<T: 'static> Execution<T> {
     /// What the execution gave. It is torn down by this.
     pub(super) fn concluded(&mut self) -> Outcome<T> {
         let finished = self.world().threads.first().is_some_and(|t| t.state == State::Finished);
-        if !finished && !self.world().over {
+        if !finished && !self.world().over && !self.is_directed {
             self.gives_up_waiting();
         }
         let blocked = if finished { Vec::new() } else { self.blocked() };
@@ -400,10 +405,15 @@ impl<T: Clone + Eq + Hash + Debug + 'static> Relaxed for Execution<T> {
     }
 
     fn perform(&mut self, thread: ThreadId, directions: Directions) {
+        self.is_directed = true;
         self.directed(thread, directions);
     }
 
     fn written(&self, thread: ThreadId) -> u64 {
         self.world().threads[thread.0 as usize].given.written
+    }
+
+    fn waits_since(&self, thread: ThreadId) -> Option<u32> {
+        self.world().waits_since(thread.0)
     }
 }

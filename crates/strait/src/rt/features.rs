@@ -16,6 +16,8 @@ pub(crate) enum Feature {
     Arcs = 16,
     /// Reads are noted, to recognise loops that wait.
     Spins = 32,
+    /// Under RC11: atomic variables are left to the search.
+    Atomics = 64,
 }
 
 /// Which features are on, and which were wanted while off.
@@ -52,7 +54,7 @@ impl Features {
     }
 
     pub(crate) fn numbered(number: u8) -> Option<Features> {
-        (number < 2 * Feature::Spins as u8).then_some(Features { on: number, wanted: 0 })
+        (number < 2 * Feature::Atomics as u8).then_some(Features { on: number, wanted: 0 })
     }
 
     /// The wishes of both.

@@ -52,7 +52,7 @@ pub(crate) fn acquire_object(object: u32, label: &'static str, place: Place) -> 
 
 fn take(object: u32, gate: u8) -> bool {
     with(|world| {
-        world.clocks.acquire(world.current, object);
+        world.acquire(object);
         let lock = world.object(object);
         if gate == EXCLUSIVE {
             lock.open = 0;
@@ -106,7 +106,7 @@ pub(crate) fn downgrade(slot: &Slot, place: Place) {
     let object = drain_and_find(slot, RWLOCK, place);
     point_at(writes(object), "downgrade", place);
     with(|world| {
-        world.clocks.release(world.current, object);
+        world.release(object);
         let lock = world.object(object);
         lock.open = SHARED;
         lock.value += 1;
@@ -123,7 +123,7 @@ fn give_back(object: u32, was_unwinding: bool) {
 
 /// Opens the gates of a lock that the current thread gives back.
 pub(crate) fn open(world: &mut super::world::World, object: u32, poison: bool) {
-    world.clocks.release(world.current, object);
+    world.release(object);
     let lock = world.object(object);
     if lock.open == SHARED {
         lock.value -= 1;

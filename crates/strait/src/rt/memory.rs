@@ -50,6 +50,12 @@ pub(crate) struct Buffered {
 }
 
 impl World {
+    /// Are there buffers for stores?
+    #[inline]
+    pub(crate) fn has_buffers(&self) -> bool {
+        matches!(self.model, Model::Tso | Model::Pso)
+    }
+
     /// The value of an object as the current thread sees it.
     #[inline]
     pub(crate) fn seen(&self, object: u32) -> u64 {

@@ -97,6 +97,9 @@ impl World {
         if let Some(enablers) = self.enablers.get_mut(index) {
             enablers.clear();
         }
+        if let Some(released) = self.releases.get_mut(index) {
+            released.clear();
+        }
         self.clocks.forget_object(number);
     }
 

@@ -24,8 +24,8 @@ impl<T> Core<T> {
     pub(super) fn synchronise(&self, state: &mut State<T>, place: Place) {
         with(|world| {
             let object = self.ends(state, world, place).back;
-            world.clocks.acquire(world.current, object);
-            world.clocks.release(world.current, object);
+            world.acquire(object);
+            world.release(object);
         });
     }
 

@@ -139,7 +139,7 @@ pub(crate) fn select(
         if let Some(index) = ticket.case() {
             if limited {
                 // Nobody has woken this thread, which would have told it.
-                with(|world| world.clocks.acquire(world.current, objects[index]));
+                with(|world| world.acquire(objects[index]));
             }
             return Some((index, true));
         }

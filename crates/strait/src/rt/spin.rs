@@ -47,6 +47,8 @@ pub(crate) struct Rounds {
     point: Option<Point>,
     /// The compare-exchange that failed last: where, and the value it expected.
     failed: Option<(Place, u64)>,
+    /// The number of the first step of the round that has ended last.
+    last_first: u32,
 }
 
 /// What a thread has done since it was last at a place.
@@ -94,6 +96,11 @@ impl Rounds {
         self.all.clear();
         self.point = None;
         self.failed = None;
+    }
+
+    /// How many steps the thread had made before the round that has ended last.
+    pub(super) fn waits_since(&self) -> u32 {
+        self.last_first
     }
 
     /// The round that ends at this place.
@@ -224,6 +231,18 @@ impl World {
         stack_pointer: usize,
     ) {
         self.announce_change(object, expected);
+        self.announce_repeated_exchange(expected, place, stack_pointer);
+    }
+
+    /// The current thread has announced a compare-exchange, which ends a round if it is the one that has
+    /// failed before.
+    #[inline]
+    pub(super) fn announce_repeated_exchange(
+        &mut self,
+        expected: u64,
+        place: Place,
+        stack_pointer: usize,
+    ) {
         if self.me().rounds.failed == Some((place, expected)) {
             self.ends_round(place, stack_pointer, false);
         }
@@ -247,17 +266,17 @@ impl World {
         self.exchanges.retain(|exchange| exchange.thread != thread);
     }
 
-    /// The compare-exchange of the current thread has failed or succeeded.
-    pub(super) fn note_exchange(&mut self, object: u32, expected: u64, old: u64) {
+    /// The compare-exchange of the current thread has succeeded, or has failed and found a value.
+    pub(super) fn note_exchange(&mut self, object: u32, expected: u64, found: Option<u64>) {
         let place = self.me().op.place;
-        let failed = (old != expected).then_some((place, expected));
+        let failed = found.map(|_| (place, expected));
         if failed.is_some() || self.me().rounds.failed.is_some() {
             let me = self.me();
             me.rarities = true;
             me.rounds.failed = failed;
         }
-        if failed.is_some() && self.records {
-            self.note_read(object, old);
+        if let Some(value) = found.filter(|_| self.records) {
+            self.note_read(object, value);
         }
     }
 
@@ -290,10 +309,12 @@ impl World {
             round.frames.extend_from_slice(frames);
         }
         let values = std::mem::take(&mut round.values);
+        let last_first = round.first;
         round.first = thread.events + u32::from(yields);
         round.reads = 0;
         round.made = made;
         round.broken = false;
+        rounds.last_first = last_first;
         // With exceptions a step that waits has more gates than these.
         if is_same && self.recognises_loops && !self.features.has(Feature::Exceptions) {
             self.wait_for_change(number, &values, gate);
@@ -317,7 +338,7 @@ impl World {
         }
         // Without anything that could change, it waits for good.
         accesses.extend(never.map(|object| Access { object, write: false, gate: 1 }));
-        if !yields && accesses.len() > 1 {
+        if !yields && accesses.len() > 1 && !self.relaxed {
             accesses[0].write = true;
             self.threads[number as usize].op.writes_if = None;
             self.forget_exchange(number);

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use strait_explore::{Access, Atomic, EventId, Pick, System, ThreadId, Threaded};
 
 use super::execution::{Execution, Program, Samples};
-use super::features::Features;
+use super::features::{Feature, Features};
 use super::footprint::Footprints;
 use super::memory::Model;
 use super::names::Names;
@@ -104,6 +104,11 @@ impl<T: 'static> Tested<T> {
             samples: Arc::default(),
             begun: Arc::default(),
         }
+    }
+
+    /// Are atomic variables left to the search?
+    pub(crate) fn leaves_atomics(&self) -> bool {
+        self.model == Model::Rc11 && self.features.has(Feature::Atomics)
     }
 
     /// The same program with all that finished executions have wanted, if they have wanted anything.

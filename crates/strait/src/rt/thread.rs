@@ -145,7 +145,7 @@ pub(crate) fn park(timeout: bool, place: Place) -> bool {
     if taken {
         with(|world| {
             world.object(object).open = 0;
-            world.clocks.acquire(world.current, object);
+            world.acquire(object);
         });
     }
     taken
@@ -158,7 +158,7 @@ pub(crate) fn unpark(number: u32, place: Place) {
     point(Op::write(object, "unpark", place));
     with(|world| {
         world.object(object).open = TOKEN;
-        world.clocks.release(world.current, object);
+        world.release(object);
     });
 }
 
@@ -187,7 +187,7 @@ pub(crate) fn wake_task(number: u32, place: Place) {
     arrive(way_out.is_some());
     with(|world| {
         world.set_waker(object, 1);
-        world.clocks.release(world.current, object);
+        world.release(object);
     });
 }
 
@@ -198,7 +198,7 @@ pub(crate) fn wait_for_waker(place: Place) {
     point(Op::gated(object, TOKEN, "wait for waker", place));
     with(|world| {
         world.set_waker(object, 0);
-        world.clocks.acquire(world.current, object);
+        world.acquire(object);
     });
 }
 

@@ -56,6 +56,10 @@ const KEPT_THREADS: usize = 64;
 pub(crate) struct World {
     pub(crate) names: Names,
     pub(crate) model: Model,
+    /// Are atomic variables left to the search?
+    pub(super) relaxed: bool,
+    /// For each object what was released through it, if atomic variables are left to the search.
+    pub(super) releases: Vec<Few<EventId>>,
     /// Distinguishes this execution from all others of the process.
     pub(crate) epoch: u64,
     pub(crate) threads: Vec<Thread>,
@@ -176,6 +180,8 @@ impl World {
         World {
             names,
             model,
+            relaxed: false,
+            releases: Vec::new(),
             epoch: fresh_epochs(),
             threads,
             met: 0,
@@ -258,6 +264,7 @@ impl World {
         self.ending.fault = None;
         self.ending.arcs = 0;
         self.ending.last_panic = None;
+        self.relaxed = self.model == Model::Rc11 && self.features.has(Feature::Atomics);
         self.clocks.on = self.features.has(Feature::Clocks);
         self.clocks.reset();
         self.path.clear();

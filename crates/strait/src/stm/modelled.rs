@@ -87,8 +87,8 @@ fn note(world: &mut World, index: u32, log: &[Entry], succeeds: bool, place: Pla
             locked(&entry.variable.content).waiters.clear();
         }
         touched.push(if succeeds && entry.written { writes(object) } else { reads(object) });
-        world.clocks.acquire(world.current, object);
-        world.clocks.release(world.current, object);
+        world.acquire(object);
+        world.release(object);
     }
     world.footprints.note(world.current, index, &touched);
     touched

@@ -113,9 +113,9 @@ impl Shared {
             point_at(access, label, place);
         }
         with(|world| {
-            world.clocks.acquire(world.current, self.object);
+            world.acquire(self.object);
             if changes {
-                world.clocks.release(world.current, self.object);
+                world.release(self.object);
             }
         });
     }

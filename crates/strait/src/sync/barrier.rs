@@ -64,13 +64,13 @@ impl Barrier {
                 leads = true;
                 for thread in arrived.drain(..) {
                     with(|world| {
-                        world.clocks.acquire(world.current, object);
+                        world.acquire(object);
                         world.wake(thread);
                     });
                 }
             } else {
                 with(|world| {
-                    world.clocks.release(world.current, object);
+                    world.release(object);
                     arrived.push(world.current);
                 });
             }

@@ -41,7 +41,7 @@ impl Drop for Ends {
         point(Op::write(self.object, "initialised", self.place));
         let done = if self.done { DONE } else { 0 };
         with(|world| {
-            world.clocks.release(world.current, self.object);
+            world.release(self.object);
             world.object(self.object).open = FREE | done;
         });
     }
@@ -68,7 +68,7 @@ impl Happens {
         let object = self.find(kind, done, place);
         point(Op::read(object, "get", place));
         with(|world| {
-            world.clocks.acquire(world.current, object);
+            world.acquire(object);
             world.object(object).open & DONE != 0
         })
         .unwrap_or(false)
@@ -79,7 +79,7 @@ impl Happens {
         drain(None, place);
         let object = self.find(kind, done, place);
         point(Op::gated_read(object, DONE, "wait", place));
-        with(|world| world.clocks.acquire(world.current, object));
+        with(|world| world.acquire(object));
     }
 
     /// Performs the initialisation unless it has happened; waits while another thread does.
@@ -94,7 +94,7 @@ impl Happens {
         let object = self.find(kind, done, place);
         point(Op::gated(object, FREE, "get or initialise", place));
         let first = with(|world| {
-            world.clocks.acquire(world.current, object);
+            world.acquire(object);
             let first = world.object(object).open & DONE == 0;
             if first {
                 world.object(object).open = 0;

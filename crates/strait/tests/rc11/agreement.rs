@@ -29,6 +29,8 @@ struct Family {
     /// Only these orderings, by their strength: 0 relaxed, 1 release and acquire, 2 SeqCst.
     strengths: &'static [u32],
     most: u32,
+    /// Are there critical sections?
+    locks: bool,
 }
 
 struct Draw(ChaCha8Rng);
@@ -87,6 +89,21 @@ impl Draw {
         Instruction { guard: None, action }
     }
 
+    /// Puts parts of the threads into critical sections of one of two mutexes, never of both at once.
+    fn lock_parts(&mut self, threads: &mut [Vec<Instruction>]) {
+        for thread in threads {
+            if self.below(4) == 0 {
+                continue;
+            }
+            let first = self.below(thread.len() as u32) as usize;
+            let last = first + 1 + self.below((thread.len() - first) as u32) as usize;
+            let mutex = self.below(4) as usize / 3;
+            let instruction = |action| Instruction { guard: None, action };
+            thread.insert(last, instruction(Action::Unlock(mutex)));
+            thread.insert(first, instruction(Action::Lock(mutex)));
+        }
+    }
+
     fn program(&mut self, family: &Family) -> Program {
         let locations = 1 + self.below(3).min(self.below(3));
         let count = 2 + self.below(3);
@@ -100,7 +117,11 @@ impl Draw {
             threads[thread].push(next);
         }
         threads.retain(|thread| !thread.is_empty());
-        Program { locations: locations as usize, mutexes: 0, threads, ..Program::default() }
+        if family.locks {
+            self.lock_parts(&mut threads);
+        }
+        let mutexes = if family.locks { 2 } else { 0 };
+        Program { locations: locations as usize, mutexes, threads, ..Program::default() }
     }
 }
 
@@ -138,7 +159,13 @@ fn compare_family(family: Family, usual: u64) {
 
 #[test]
 fn loads_and_stores_agree_with_the_axioms() {
-    let family = Family { name: "relaxed", kinds: [4, 4, 0, 0, 0, 0], strengths: &[0], most: 8 };
+    let family = Family {
+        name: "relaxed",
+        kinds: [4, 4, 0, 0, 0, 0],
+        strengths: &[0],
+        most: 8,
+        locks: false,
+    };
     compare_family(family, 100);
     compare_family(Family { name: "acquire", strengths: &[0, 1], ..family }, 100);
 }
@@ -146,21 +173,29 @@ fn loads_and_stores_agree_with_the_axioms() {
 #[test]
 fn read_modify_writes_agree_with_the_axioms() {
     let kinds = [3, 3, 2, 1, 2, 0];
-    let family = Family { name: "updates", kinds, strengths: &[0, 1], most: 7 };
+    let family = Family { name: "updates", kinds, strengths: &[0, 1], most: 7, locks: false };
     compare_family(family, 100);
 }
 
 #[test]
 fn fences_agree_with_the_axioms() {
     let kinds = [4, 4, 1, 0, 1, 3];
-    let family = Family { name: "fences", kinds, strengths: &[0, 0, 1], most: 9 };
+    let family = Family { name: "fences", kinds, strengths: &[0, 0, 1], most: 9, locks: false };
     compare_family(family, 100);
 }
 
 #[test]
 fn sequentially_consistent_accesses_agree_with_the_axioms() {
     let kinds = [4, 4, 1, 0, 1, 1];
-    let family = Family { name: "sequential", kinds, strengths: &[0, 1, 2, 2], most: 8 };
+    let family =
+        Family { name: "sequential", kinds, strengths: &[0, 1, 2, 2], most: 8, locks: false };
     compare_family(family, 100);
     compare_family(Family { name: "only sequential", strengths: &[2], ..family }, 50);
+}
+
+#[test]
+fn accesses_in_critical_sections_agree_with_the_axioms() {
+    let kinds = [4, 4, 1, 0, 1, 1];
+    let family = Family { name: "locks", kinds, strengths: &[0, 0, 1, 2], most: 7, locks: true };
+    compare_family(family, 100);
 }
