@@ -23,7 +23,7 @@ pub fn is_race(outcome: &Outcome<Shown>) -> bool {
 }
 
 /// How many executions of loom are waited for. The programs with four threads have more.
-const LIMIT: u64 = 20_000;
+const LIMIT: u64 = 10_000;
 
 /// What loom shows.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
