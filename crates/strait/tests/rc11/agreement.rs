@@ -121,7 +121,7 @@ impl Draw {
             self.lock_parts(&mut threads);
         }
         let mutexes = if family.locks { 2 } else { 0 };
-        Program { locations: locations as usize, mutexes, threads }
+        Program { locations: locations as usize, mutexes, threads, ..Program::default() }
     }
 }
 

@@ -13,6 +13,10 @@
 //! A mutex is not part of the paper. Here its critical sections follow each other in some order, the end
 //! of each synchronises with the beginning of all later ones, and that order, program order and
 //! reads-from have no cycle together.
+//!
+//! An access that is not atomic is an event like a relaxed one that no fence makes synchronise. An
+//! execution in which two of them, or one and an atomic access, are not ordered by hb and one writes has
+//! a data race.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -28,6 +32,11 @@ pub enum Axioms {
     Rc11,
     /// RC11 as published: later stores of the same thread continue a release sequence too.
     Published,
+    /// [`Axioms::Rc11`] with scb = sb ∪ sb; hb; sb ∪ hb|loc ∪ mo ∪ rb: the accesses around hb may be to
+    /// one location.
+    AnyLocation,
+    /// C++20, as `cpp20.rs` explains.
+    Cpp20,
     /// Sequential consistency.
     Sc,
 }
@@ -37,6 +46,8 @@ pub enum Axioms {
 pub struct Allowed {
     /// How many execution graphs.
     pub graphs: u64,
+    /// How many of them have a data race.
+    pub races: u64,
     pub shown: BTreeSet<Shown>,
 }
 
@@ -52,7 +63,7 @@ enum Way {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+pub enum Kind {
     Read,
     Write,
     Fence,
@@ -61,13 +72,14 @@ enum Kind {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Event {
+pub struct Event {
     /// None for the initial value of a location.
     thread: Option<usize>,
-    kind: Kind,
-    /// The location, or the mutex.
+    pub kind: Kind,
+    /// The location, or the mutex. Variables that are not atomic come after the locations.
     at: Option<usize>,
-    order: Ordering,
+    pub order: Ordering,
+    atomic: bool,
 }
 
 /// An instruction with its events.
@@ -80,13 +92,13 @@ struct Performed {
 }
 
 /// An execution graph.
-struct Graph {
-    events: Vec<Event>,
+pub struct Graph {
+    pub events: Vec<Event>,
     threads: Vec<Vec<Performed>>,
-    sb: Relation,
-    rf: Relation,
+    pub sb: Relation,
+    pub rf: Relation,
     mo: Relation,
-    rmw: Relation,
+    pub rmw: Relation,
     /// The order of critical sections, on locks and unlocks.
     sections: Relation,
 }
@@ -103,9 +115,10 @@ pub fn executions(program: &Program, axioms: Axioms) -> Allowed {
         each_product(&sources, |sources| sources.clone(), &mut |sources| {
             graph.rf = Relation::empty(graph.events.len());
             reads.iter().zip(sources).for_each(|(&read, &source)| graph.rf.add(source, read));
-            if let Some(registers) = graph.registers(sources, &reads) {
+            if let Some(registers) = graph.registers(sources, &reads, axioms) {
                 graph.each_order(program, axioms, &mut |graph| {
                     allowed.graphs += 1;
+                    allowed.races += u64::from(graph.has_race(axioms));
                     allowed.shown.insert(graph.shown(program, &registers));
                 });
             }
@@ -178,8 +191,9 @@ impl Graph {
             kind: Kind::Write,
             at: Some(location),
             order: Relaxed,
+            atomic: true,
         };
-        let mut events: Vec<Event> = (0..program.locations).map(initial).collect();
+        let mut events: Vec<Event> = (0..program.locations + program.cells).map(initial).collect();
         let mut ways = ways.iter();
         let mut pairs = Vec::new();
         let mut threads = Vec::new();
@@ -188,14 +202,18 @@ impl Graph {
             for &instruction in instructions {
                 let way = *ways.next().expect("one way for each instruction");
                 let (mut read, mut write) = (None, None);
-                for (kind, at, order) in events_of(instruction.action, way) {
+                let atomic = !matches!(
+                    instruction.action,
+                    Action::PlainStore { .. } | Action::PlainLoad { .. }
+                );
+                for (kind, at, order) in events_of(instruction.action, way, program.locations) {
                     let number = events.len();
                     match kind {
                         Kind::Read => read = Some(number),
                         Kind::Write => write = Some(number),
                         Kind::Fence | Kind::Lock | Kind::Unlock => {}
                     }
-                    events.push(Event { thread: Some(thread), kind, at, order });
+                    events.push(Event { thread: Some(thread), kind, at, order, atomic });
                 }
                 pairs.extend(read.zip(write));
                 performed.push(Performed { instruction, way, read, write });
@@ -238,10 +256,22 @@ impl Graph {
     }
 
     /// The registers of each thread, if every instruction goes as assumed and no value comes out of
-    /// thin air: sb ∪ rf has no cycle.
-    fn registers(&self, sources: &[usize], reads: &[usize]) -> Option<Vec<Vec<u8>>> {
+    /// thin air: sb ∪ rf has no cycle. For C++20 it may have one, if the values do not need it.
+    fn registers(
+        &self,
+        sources: &[usize],
+        reads: &[usize],
+        axioms: Axioms,
+    ) -> Option<Vec<Vec<u8>>> {
         let mut values: Vec<Option<u8>> =
             self.events.iter().map(|event| event.thread.is_none().then_some(0)).collect();
+        if axioms == Axioms::Cpp20 {
+            for step in self.threads.iter().flatten() {
+                if let (Some(write), Some(value)) = (step.write, constant(step.instruction)) {
+                    values[write] = Some(value);
+                }
+            }
+        }
         let mut registers = vec![Vec::new(); self.threads.len()];
         let mut next = vec![0; self.threads.len()];
         let source = |read| sources[reads.iter().position(|&one| one == read).expect("a read")];
@@ -282,7 +312,11 @@ impl Graph {
         each_product(&all, number, &mut |chosen: &[usize]| {
             let chosen = chosen.iter().enumerate().map(|(mutex, &one)| &orders[mutex][one][..]);
             self.sections = self.sections_of(chosen);
-            if !(&(&self.sb | &self.rf) | &self.sections).is_acyclic() {
+            let before = match axioms {
+                Axioms::Cpp20 => &self.sb | &self.sections,
+                _ => &(&self.sb | &self.rf) | &self.sections,
+            };
+            if !before.is_acyclic() {
                 return;
             }
             self.each_modification_order(program, axioms, visit);
@@ -314,7 +348,7 @@ impl Graph {
     ) {
         let hb = self.happens_before(axioms);
         let mut orders = Vec::new();
-        for location in 0..program.locations {
+        for location in 0..program.locations + program.cells {
             let writes = self.on(Kind::Write, location);
             let initial = writes[0];
             let mut possible = Vec::new();
@@ -353,7 +387,10 @@ impl Graph {
             let all = &(&self.sb | &self.rf) | &(&self.mo | &self.reads_before());
             return (&all | &self.sections).is_acyclic() && self.is_atomic();
         }
-        self.is_coherent(hb) && self.is_atomic() && self.is_sequentially_ordered(hb)
+        if axioms == Axioms::Cpp20 {
+            return self.is_coherent(hb) && self.is_atomic() && self.is_ordered_as_in_cpp20(hb);
+        }
+        self.is_coherent(hb) && self.is_atomic() && self.is_sequentially_ordered(axioms, hb)
     }
 
     fn set(&self, condition: impl Fn(&Event) -> bool) -> Set {
@@ -386,33 +423,40 @@ impl Graph {
         &self.rf.inverse() * &self.mo
     }
 
-    /// hb = (sb ∪ sw)⁺, with the sections of mutexes.
-    fn happens_before(&self, axioms: Axioms) -> Relation {
+    /// sw = [E⊒rel]; ([F]; sb)?; rs; rf; [R⊒rlx]; (sb; [F])?; [E⊒acq]
+    pub fn synchronizes_with(&self, axioms: Axioms) -> Relation {
         let writes = self.only(|event| event.kind == Kind::Write);
+        let atomic = self.only(|event| event.atomic);
         let sequence = (&self.rf * &self.rmw).closure().optional();
         let rs = match axioms {
             // [W]; (rf; rmw)*
-            Axioms::Rc11 | Axioms::Sc => &writes * &sequence,
-            // [W]; sb|loc?; [W]; (rf; rmw)*
+            Axioms::Rc11 | Axioms::AnyLocation | Axioms::Cpp20 | Axioms::Sc => {
+                &(&atomic * &writes) * &sequence
+            }
+            // [W]; sb|loc?; [W⊒rlx]; (rf; rmw)*
             Axioms::Published => {
-                &(&(&writes * &self.same_location(&self.sb).optional()) * &writes) * &sequence
+                let later = &(&writes * &self.same_location(&self.sb).optional()) * &writes;
+                &(&later * &atomic) * &sequence
             }
         };
         let fences = self.only(|event| event.kind == Kind::Fence);
         let releasing = self.only(|event| releases(event.order) && event.kind != Kind::Read);
         let acquiring = self.only(|event| acquires(event.order) && event.kind != Kind::Write);
-        // sw = [E⊒rel]; ([F]; sb)?; rs; rf; [R]; (sb; [F])?; [E⊒acq]
         let from = &(&releasing * &(&fences * &self.sb).optional()) * &rs;
         let to = &(&self.sb * &fences).optional() * &acquiring;
-        let sw = &(&from * &self.rf) * &to;
+        &(&(&from * &self.rf) * &atomic) * &to
+    }
+
+    /// hb = (sb ∪ sw)⁺, with the sections of mutexes.
+    fn happens_before(&self, axioms: Axioms) -> Relation {
         let kind = |event: usize| self.events[event].kind;
         let sections =
             self.sections.only(|from, to| kind(from) == Kind::Unlock && kind(to) == Kind::Lock);
-        (&(&self.sb | &sw) | &sections).closure()
+        (&(&self.sb | &self.synchronizes_with(axioms)) | &sections).closure()
     }
 
     /// eco = (rf ∪ mo ∪ rb)⁺
-    fn extended_coherence(&self) -> Relation {
+    pub fn extended_coherence(&self) -> Relation {
         (&(&self.rf | &self.mo) | &self.reads_before()).closure()
     }
 
@@ -427,12 +471,15 @@ impl Graph {
     }
 
     /// psc_base ∪ psc_F is acyclic.
-    fn is_sequentially_ordered(&self, hb: &Relation) -> bool {
+    fn is_sequentially_ordered(&self, axioms: Axioms, hb: &Relation) -> bool {
         let sequential = |event: &Event| event.order == SeqCst;
         let esc = self.only(|event| sequential(event) && event.kind != Kind::Fence);
         let fsc = self.only(|event| sequential(event) && event.kind == Kind::Fence);
         let (mo, rb, eco) = (&self.mo, self.reads_before(), self.extended_coherence());
-        let elsewhere = self.other_location(&self.sb);
+        let elsewhere = match axioms {
+            Axioms::AnyLocation => self.sb.clone(),
+            _ => self.other_location(&self.sb),
+        };
         // scb = sb ∪ sb|≠loc; hb; sb|≠loc ∪ hb|loc ∪ mo ∪ rb
         let around = &(&elsewhere * hb) * &elsewhere;
         let scb = &(&(&self.sb | &around) | &self.same_location(hb)) | &(mo | &rb);
@@ -444,6 +491,26 @@ impl Graph {
         let between = hb | &(&(hb * &eco) * hb);
         let fences = &(&fsc * &between) * &fsc;
         (&base | &fences).is_acyclic()
+    }
+
+    /// Are two accesses, one of them not atomic and one of them a write, not ordered by hb?
+    fn has_race(&self, axioms: Axioms) -> bool {
+        let hb = self.happens_before(axioms);
+        let conflict = |one: usize, two: usize| {
+            let (first, second) = (self.events[one], self.events[two]);
+            first.thread.is_some()
+                && second.thread.is_some()
+                && first.thread != second.thread
+                && self.is_access(one)
+                && self.is_access(two)
+                && first.at == second.at
+                && (first.kind == Kind::Write || second.kind == Kind::Write)
+                && !(first.atomic && second.atomic)
+        };
+        let size = self.events.len();
+        (0..size).any(|one| {
+            (0..one).any(|two| conflict(one, two) && !hb.holds(one, two) && !hb.holds(two, one))
+        })
     }
 
     /// What the execution shows: the registers and the last values.
@@ -475,8 +542,9 @@ impl Graph {
     }
 }
 
-/// The events of an instruction: kind, location or mutex, ordering.
-fn events_of(action: Action, way: Way) -> Vec<(Kind, Option<usize>, Ordering)> {
+/// The events of an instruction: kind, location or mutex, ordering. Variables that are not atomic are
+/// numbered from `cells`.
+fn events_of(action: Action, way: Way, cells: usize) -> Vec<(Kind, Option<usize>, Ordering)> {
     if way == Way::Skipped {
         return Vec::new();
     }
@@ -494,14 +562,28 @@ fn events_of(action: Action, way: Way) -> Vec<(Kind, Option<usize>, Ordering)> {
         Action::Fence(order) => vec![(Kind::Fence, None, order)],
         Action::Lock(mutex) => vec![(Kind::Lock, Some(mutex), Relaxed)],
         Action::Unlock(mutex) => vec![(Kind::Unlock, Some(mutex), Relaxed)],
+        Action::PlainStore { cell, .. } => vec![(Kind::Write, Some(cells + cell), Relaxed)],
+        Action::PlainLoad { cell } => vec![(Kind::Read, Some(cells + cell), Relaxed)],
     }
 }
 
 fn new_value(action: Action, old: Option<u8>, registers: &[u8]) -> Option<u8> {
     match action {
-        Action::Store { value, .. } | Action::Swap { value, .. } => Some(value.given(registers)),
+        Action::Store { value, .. }
+        | Action::Swap { value, .. }
+        | Action::PlainStore { value, .. } => Some(value.given(registers)),
         Action::Add { value, .. } => old.map(|old| old.wrapping_add(value.given(registers))),
         Action::Exchange { change, .. } => Some(change.1.given(registers)),
+        _ => None,
+    }
+}
+
+/// What a store writes, if it writes that whatever was read before.
+fn constant(Instruction { guard, action }: Instruction) -> Option<u8> {
+    match action {
+        Action::Store { value, .. } if value.register.is_none() && guard.is_none() => {
+            Some(value.plus)
+        }
         _ => None,
     }
 }

@@ -2,7 +2,12 @@
 
 mod agreement;
 mod axioms;
+mod cpp20;
 mod enumerated;
 mod interpreter;
+mod library;
+mod litmus;
+mod mixed;
 mod program;
+mod published;
 mod relation;

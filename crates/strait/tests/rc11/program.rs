@@ -13,11 +13,13 @@
 //! | `V x 0 1 acqrel rlx` | the same, which may fail without a reason |
 //! | `F sc` | fence |
 //! | `L m`, `M m` | lock and unlock the mutex m |
+//! | `N d 1`, `O d` | write and read d, which is not atomic |
 //!
 //! Threads are separated by `|`. Each instruction that reads has a register of its thread, numbered from
 //! 0; a value may be a register plus a number (`r0`, `r0+1`). `[r0=1]` or `[r0!1]` before an instruction
 //! makes it conditional; a conditional read that is not performed leaves its register at [`SKIPPED`].
 
+use std::fmt;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 /// The value of a register whose instruction was not performed.
@@ -51,13 +53,15 @@ pub enum Action {
     Fence(Ordering),
     Lock(usize),
     Unlock(usize),
+    PlainStore { cell: usize, value: Value },
+    PlainLoad { cell: usize },
 }
 
 impl Action {
     /// Does it leave a value in a register?
     pub fn reads(self) -> bool {
-        use Action::{Add, Exchange, Load, Swap};
-        matches!(self, Load { .. } | Add { .. } | Swap { .. } | Exchange { .. })
+        use Action::{Add, Exchange, Load, PlainLoad, Swap};
+        matches!(self, Load { .. } | Add { .. } | Swap { .. } | Exchange { .. } | PlainLoad { .. })
     }
 }
 
@@ -87,10 +91,13 @@ pub struct Instruction {
 pub struct Program {
     pub locations: usize,
     pub mutexes: usize,
+    /// Variables that are not atomic.
+    pub cells: usize,
     pub threads: Vec<Vec<Instruction>>,
 }
 
-/// What an execution shows: the registers of each thread, then the last value of each location.
+/// What an execution shows: the registers of each thread, then the last value of each location (not of
+/// variables that are not atomic).
 pub type Shown = Vec<Vec<u8>>;
 
 fn order(text: &str) -> Ordering {
@@ -142,10 +149,72 @@ impl Names {
     }
 }
 
+/// In the notation, with numbers for names.
+impl fmt::Display for Program {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let thread = |thread: &Vec<Instruction>| {
+            let instructions: Vec<String> = thread.iter().map(ToString::to_string).collect();
+            instructions.join("; ")
+        };
+        let threads: Vec<String> = self.threads.iter().map(thread).collect();
+        formatter.write_str(&threads.join(" | "))
+    }
+}
+
+impl fmt::Display for Instruction {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(Guard { register, value, equal }) = self.guard {
+            write!(formatter, "[r{register}{}{value}] ", if equal { '=' } else { '!' })?;
+        }
+        match self.action {
+            Action::Load { location, order } => write!(formatter, "R x{location} {}", word(order)),
+            Action::Store { location, value, order } => {
+                write!(formatter, "W x{location} {value} {}", word(order))
+            }
+            Action::Add { location, value, order } => {
+                write!(formatter, "U x{location} {value} {}", word(order))
+            }
+            Action::Swap { location, value, order } => {
+                write!(formatter, "S x{location} {value} {}", word(order))
+            }
+            Action::Exchange { location, change: (expected, new), orders, weak } => {
+                let name = if weak { 'V' } else { 'C' };
+                let (success, failure) = (word(orders.0), word(orders.1));
+                write!(formatter, "{name} x{location} {expected} {new} {success} {failure}")
+            }
+            Action::Fence(order) => write!(formatter, "F {}", word(order)),
+            Action::Lock(mutex) => write!(formatter, "L m{mutex}"),
+            Action::Unlock(mutex) => write!(formatter, "M m{mutex}"),
+            Action::PlainStore { cell, value } => write!(formatter, "N d{cell} {value}"),
+            Action::PlainLoad { cell } => write!(formatter, "O d{cell}"),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.register {
+            None => write!(formatter, "{}", self.plus),
+            Some(register) => write!(formatter, "r{register}+{}", self.plus),
+        }
+    }
+}
+
+fn word(order: Ordering) -> &'static str {
+    match order {
+        Relaxed => "rlx",
+        Acquire => "acq",
+        Release => "rel",
+        AcqRel => "acqrel",
+        _ => "sc",
+    }
+}
+
 impl Program {
     /// Reads the notation.
     pub fn parse(text: &str) -> Program {
         let (mut locations, mut mutexes) = (Names::default(), Names::default());
+        let mut cells = Names::default();
         let mut parse = |text: &str| {
             let (condition, rest) = match text.trim().strip_prefix('[') {
                 Some(rest) => {
@@ -174,6 +243,8 @@ impl Program {
                 ["F", o] => Action::Fence(order(o)),
                 ["L", m] => Action::Lock(mutexes.number(m)),
                 ["M", m] => Action::Unlock(mutexes.number(m)),
+                ["N", d, v] => Action::PlainStore { cell: cells.number(d), value: value(v) },
+                ["O", d] => Action::PlainLoad { cell: cells.number(d) },
                 _ => panic!("no such instruction: {text:?}"),
             };
             Instruction { guard: condition, action }
@@ -183,6 +254,11 @@ impl Program {
             parts.map(&mut parse).collect()
         };
         let threads = text.split('|').map(thread).collect();
-        Program { locations: locations.0.len(), mutexes: mutexes.0.len(), threads }
+        Program {
+            locations: locations.0.len(),
+            mutexes: mutexes.0.len(),
+            cells: cells.0.len(),
+            threads,
+        }
     }
 }

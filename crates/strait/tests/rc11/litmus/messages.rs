@@ -1,0 +1,211 @@
+//! Message passing: a datum, atomic or not, and a flag that says that it is there. Release sequences and
+//! the orderings of compare-exchanges belong here, since they decide whether the flag synchronises.
+
+use super::{RACE, Row, row};
+
+pub const ROWS: &[Row] = &[
+    row(
+        "MP, relaxed",
+        "W x 1 rlx; W y 1 rlx | R y rlx; R x rlx",
+        "00 01 10 11",
+        "no sw, so hb does not hide the initial x",
+    ),
+    row(
+        "MP, release and acquire",
+        "W x 1 rlx; W y 1 rel | R y acq; R x rlx",
+        "00 01 11",
+        "10: W x hb R x by sw, and R x rb W x, so hb; eco is reflexive",
+    ),
+    row(
+        "MP, release and relaxed",
+        "W x 1 rlx; W y 1 rel | R y rlx; R x rlx",
+        "00 01 10 11",
+        "sw needs an acquire",
+    ),
+    row(
+        "MP, relaxed and acquire",
+        "W x 1 rlx; W y 1 rlx | R y acq; R x rlx",
+        "00 01 10 11",
+        "sw needs a release",
+    ),
+    row(
+        "MP, SeqCst flag",
+        "W x 1 rlx; W y 1 sc | R y sc; R x rlx",
+        "00 01 11",
+        "SeqCst contains release and acquire",
+    ),
+    row(
+        "MP, two fences",
+        "W x 1 rlx; F rel; W y 1 rlx | R y rlx; F acq; R x rlx",
+        "00 01 11",
+        "sw from fence to fence: [F]; sb; rf; sb; [F]",
+    ),
+    row(
+        "MP, release and acquire fence",
+        "W x 1 rlx; W y 1 rel | R y rlx; F acq; R x rlx",
+        "00 01 11",
+        "sw from the store to the fence",
+    ),
+    row(
+        "MP, release fence and acquire",
+        "W x 1 rlx; F rel; W y 1 rlx | R y acq; R x rlx",
+        "00 01 11",
+        "sw from the fence to the load",
+    ),
+    row(
+        "MP, SeqCst fences",
+        "W x 1 rlx; F sc; W y 1 rlx | R y rlx; F sc; R x rlx",
+        "00 01 11",
+        "a SeqCst fence is an acquire and a release fence",
+    ),
+    row(
+        "MP, acquire fence alone",
+        "W x 1 rlx; W y 1 rlx | R y rlx; F acq; R x rlx",
+        "00 01 10 11",
+        "nothing releases",
+    ),
+    row(
+        "MP, release fence alone",
+        "W x 1 rlx; F rel; W y 1 rlx | R y rlx; R x rlx",
+        "00 01 10 11",
+        "nothing acquires",
+    ),
+    row(
+        "MP, fences exchanged",
+        "W x 1 rlx; F acq; W y 1 rlx | R y rlx; F rel; R x rlx",
+        "00 01 10 11",
+        "an acquire fence does not release",
+    ),
+    row(
+        "MP, fence after the store",
+        "W x 1 rlx; W y 1 rlx; F rel | R y rlx; F acq; R x rlx",
+        "00 01 10 11",
+        "a release fence is about later stores",
+    ),
+    row(
+        "plain datum, release and acquire",
+        "N d 1; W y 1 rel | R y acq; [r0=1] O d",
+        "0- 11",
+        "sw orders both accesses to d",
+    ),
+    row(
+        "plain datum, relaxed",
+        "N d 1; W y 1 rlx | R y rlx; [r0=1] O d",
+        RACE,
+        "no sw, so no hb between N d and O d",
+    ),
+    row(
+        "plain datum, release and relaxed",
+        "N d 1; W y 1 rel | R y rlx; [r0=1] O d",
+        RACE,
+        "sw needs an acquire",
+    ),
+    row(
+        "plain datum, relaxed and acquire",
+        "N d 1; W y 1 rlx | R y acq; [r0=1] O d",
+        RACE,
+        "sw needs a release",
+    ),
+    row(
+        "plain datum, two fences",
+        "N d 1; F rel; W y 1 rlx | R y rlx; [r0=1] F acq; [r0=1] O d",
+        "0- 11",
+        "sw from fence to fence",
+    ),
+    row(
+        "plain datum, SeqCst fences",
+        "N d 1; F sc; W y 1 rlx | R y rlx; [r0=1] F sc; [r0=1] O d",
+        "0- 11",
+        "sw from fence to fence",
+    ),
+    row(
+        "plain datum, read in any case",
+        "N d 1; W y 1 rel | R y acq; O d",
+        RACE,
+        "where the flag is 0 there is no sw",
+    ),
+    row(
+        "plain datum, mutex",
+        "L m; N d 1; M m | L m; O d; M m",
+        "0 1",
+        "an unlock happens before the next lock",
+    ),
+    row(
+        "plain datum, one side locks",
+        "L m; N d 1; M m | O d",
+        RACE,
+        "a mutex orders nobody who does not lock it",
+    ),
+    row(
+        "atomic datum, mutex",
+        "L m; W x 1 rlx; M m | L m; R x rlx; M m",
+        "0 1",
+        "an unlock happens before the next lock",
+    ),
+    row(
+        "flag and mutex",
+        "W x 1 rlx; L m; M m; W y 1 rlx | R y rlx; L m; M m; R x rlx",
+        "00 01 11",
+        "R y reads from behind the first section, so the other comes later: hb",
+    ),
+    row(
+        "release sequence by another thread's update",
+        "W x 1 rlx; W y 1 rel | U y 1 rlx | R y acq; R x rlx",
+        "000 001 010 011 100 101 111 121",
+        "120: U y continues the sequence of W y: rf; rmw",
+    ),
+    row(
+        "release sequence by a compare-exchange",
+        "W x 1 rlx; W y 1 rel | C y 1 2 rlx rlx | R y acq; R x rlx",
+        "000 001 011 100 101 111 121",
+        "120: a compare-exchange that succeeds is an update",
+    ),
+    row(
+        "release sequence of a fence",
+        "W x 1 rlx; F rel; W y 1 rlx | U y 1 rlx | R y rlx; F acq; R x rlx",
+        "000 001 010 011 100 101 111 121",
+        "120: rs begins at the store behind the fence",
+    ),
+    row(
+        "release sequence by the same thread's update",
+        "W x 1 rlx; W y 1 rel; U y 1 rlx | R y acq; R x rlx",
+        "100 101 111 121",
+        "120: whose update it is does not matter",
+    ),
+    row(
+        "no release sequence: another thread's store",
+        "W x 1 rlx; W y 1 rel | W y 2 rlx | R y acq; R x rlx",
+        "00 01 11 20 21",
+        "20: a store continues nothing",
+    ),
+    row(
+        "no release sequence: the same thread's store",
+        "W x 1 rlx; W y 1 rel; W y 2 rlx | R y acq; R x rlx",
+        "00 01 11 20 21",
+        "20: as since C++20; RC11 as published let such a store continue it",
+    ),
+    row(
+        "failed exchange, failure Acquire",
+        "W x 1 rlx; W y 1 rel | C y 2 3 rlx acq; R x rlx",
+        "00 01 11",
+        "a failed exchange is a read with the ordering for failure",
+    ),
+    row(
+        "failed exchange, failure Relaxed",
+        "W x 1 rlx; W y 1 rel | C y 2 3 acqrel rlx; R x rlx",
+        "00 01 10 11",
+        "the ordering for success does not count",
+    ),
+    row(
+        "exchange, success Acquire",
+        "W x 1 rlx; W y 1 rel | C y 1 2 acq rlx; R x rlx",
+        "00 01 11",
+        "10: the exchange that finds 1 acquires",
+    ),
+    row(
+        "exchange, success Relaxed",
+        "W x 1 rlx; W y 1 rel | C y 1 2 rlx rlx; R x rlx",
+        "00 01 10 11",
+        "nothing acquires",
+    ),
+];
