@@ -388,10 +388,16 @@ impl Builder {
         found: &Found<Erased>,
         is_wrong: &dyn Fn(&Outcome<Erased>) -> bool,
     ) -> Failure {
-        let acts = tested.acts(&found.picks);
         // A deadlock stays a deadlock, a panic a panic: simpler, but the same fault.
         let same =
             |outcome: &Outcome<Erased>| is_wrong(outcome) && outcome.resembles(&found.outcome);
+        if tested.leaves_atomics()
+            && let Some(failure) = self.sequential_failure(tested, &same)
+        {
+            let (executions, search) = (outcomes.executions, self.describe());
+            return Failure { executions, search, ..failure };
+        }
+        let acts = tested.acts(&found.picks);
         let acts = simplify(tested, &acts, same, &self.effort).unwrap_or(acts);
         // What is shown is what a replay will show, down to the numbers of threads: those of the
         // search depend on the order in which it has met them.
@@ -407,6 +413,23 @@ impl Builder {
             test: test_name(),
             origin: Origin::Search,
         }
+    }
+
+    /// The same failure under sequential consistency, if it is found there soon: no value is old then, which
+    /// is easier to understand.
+    fn sequential_failure(
+        &self,
+        tested: &Tested<Erased>,
+        same: &dyn Fn(&Outcome<Erased>) -> bool,
+    ) -> Option<Failure> {
+        const EXECUTIONS: u64 = 10_000;
+        let builder = Builder { effort: self.effort.clone(), ..Builder::default() };
+        let builder = builder.model(Model::Sc).executions(EXECUTIONS).allow_uncontrolled();
+        let builder = builder.parallelism(self.parallelism);
+        let program = tested.program.clone();
+        let (outcomes, sequential) = builder.search(program, tested.place, &|_| true);
+        let found = outcomes.found.iter().find(|found| same(&found.outcome))?;
+        Some(builder.failure(&sequential, &outcomes, found, same))
     }
 
     /// Searches until done or until an outcome is not to be gone on after. Begins anew when the

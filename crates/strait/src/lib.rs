@@ -53,14 +53,14 @@ pub use strait_explore::Coverage;
 pub use strait_macros::test;
 pub use trace::{Trace, TraceLine};
 
-/// Checks that no execution of the program fails, under every schedule and total store order.
+/// Checks that no execution of the program fails, under every schedule and the memory model RC11.
 /// Panics with a report otherwise.
 #[track_caller]
 pub fn check<T: Value>(program: impl Fn() -> T + Send + Sync + 'static) -> Outcomes<T> {
     Builder::new().check(program)
 }
 
-/// All outcomes of the program under every schedule and total store order.
+/// All outcomes of the program under every schedule and the memory model RC11.
 #[track_caller]
 pub fn outcomes<T: Value>(program: impl Fn() -> T + Send + Sync + 'static) -> Outcomes<T> {
     Builder::new().outcomes(program)

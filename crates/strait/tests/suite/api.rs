@@ -72,15 +72,37 @@ fn a_failure_is_a_report() {
          right: 2 at crates/strait/tests/suite/api.rs:66
         found in execution 2 of a search for every schedule under RC11
         a simple way to it:
-            main   load counter: 0                api.rs:19
-            main   store counter: 1               api.rs:20
-            adder  load counter: 0, an old value  api.rs:19
-            adder  store counter: 1               api.rs:20
-            main   load counter: 1                api.rs:25
-        compact: S0--S1--S0-
-        replay:  STRAIT_REPLAY='rc11-64/0x2.1.0x2' cargo test api::a_failure_is_a_report
+            adder  load counter: 0   api.rs:19
+            main   load counter: 0   api.rs:19
+            main   store counter: 1  api.rs:20
+            adder  store counter: 1  api.rs:20
+            main   load counter: 1   api.rs:25
+        compact: S1-P0--S1-S0-
+        replay:  STRAIT_REPLAY='sc0/1.0x4' cargo test api::a_failure_is_a_report
     "#]]
     .assert_eq(&text);
+}
+
+#[test]
+fn a_failure_that_needs_weak_memory_shows_old_values() {
+    let failure = Builder::new().try_check(|| {
+        let shared = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
+        strait::label(&shared.0, "data");
+        strait::label(&shared.1, "flag");
+        let theirs = shared.clone();
+        let writer = thread::spawn(move || {
+            theirs.0.store(1, Ordering::Relaxed);
+            theirs.1.store(1, Ordering::Relaxed);
+        });
+        if shared.1.load(Ordering::Relaxed) == 1 {
+            assert_eq!(shared.0.load(Ordering::Relaxed), 1);
+        }
+        writer.join().unwrap();
+    });
+    let text = failure.expect_err("nothing is released").to_string();
+    assert!(text.contains("load flag: 1 "), "{text}");
+    assert!(text.contains("load data: 0, an old value"), "{text}");
+    assert!(text.contains("STRAIT_REPLAY='rc11-"), "{text}");
 }
 
 #[test]
