@@ -48,7 +48,7 @@ enum Strategy {
     },
 }
 
-/// How to search. The default is every schedule under total store order.
+/// How to search. The default is every execution under RC11.
 #[derive(Clone, Debug)]
 pub struct Builder {
     model: Model,
@@ -91,7 +91,7 @@ const FAIR: u32 = 5;
 const LENGTH: usize = 100_000;
 
 impl Builder {
-    /// Every schedule, total store order.
+    /// Every execution under RC11.
     pub fn new() -> Self {
         Self::default()
     }
@@ -231,7 +231,7 @@ impl Builder {
                 format!("{executions} schedules by PCT of depth {depth}, seed {seed}")
             }
         };
-        format!("{which} under {:?}", self.model)
+        format!("{which} under {}", self.model)
     }
 
     /// All outcomes of the program, failures included.
@@ -241,6 +241,24 @@ impl Builder {
         program: impl Fn() -> T + Send + Sync + 'static,
     ) -> Outcomes<T> {
         revived(self.search(erased(program), Location::caller(), &|_| true).0)
+    }
+
+    /// The set of values that the program gives, sorted, each as `Ok`, and failures as text. If the set
+    /// cannot be trusted (see [`crate::Doubt`]), the reason is one of them.
+    #[track_caller]
+    pub fn results<T: Value + Ord>(
+        &self,
+        program: impl Fn() -> T + Send + Sync + 'static,
+    ) -> Vec<Result<T, String>> {
+        let Outcomes { found, doubt, .. } = self.outcomes(program);
+        let result = |found: Found<T>| match found.outcome {
+            Outcome::Value(value) => Ok(value),
+            failure => Err(failure.to_string()),
+        };
+        let doubt = doubt.map(|doubt| Err(doubt.to_string()));
+        let mut results: Vec<_> = found.into_iter().map(result).chain(doubt).collect();
+        results.sort();
+        results
     }
 
     /// Checks that no execution fails: no panic that nobody sees, no deadlock, no data race, no leak.

@@ -72,19 +72,7 @@ pub fn outcomes<T: Value>(program: impl Fn() -> T + Send + Sync + 'static) -> Ou
 pub fn results<T: Value + Ord>(
     program: impl Fn() -> T + Send + Sync + 'static,
 ) -> Vec<Result<T, String>> {
-    let outcomes = Builder::new().outcomes(program);
-    let doubt = outcomes.doubt;
-    let mut results: Vec<Result<T, String>> = outcomes
-        .found
-        .into_iter()
-        .map(|found| match found.outcome {
-            Outcome::Value(value) => Ok(value),
-            failure => Err(failure.to_string()),
-        })
-        .chain(doubt.map(|doubt| Err(doubt.to_string())))
-        .collect();
-    results.sort();
-    results
+    Builder::new().results(program)
 }
 
 /// Checks that the program never deadlocks, never panics, and always gives the same result. Panics

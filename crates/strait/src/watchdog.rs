@@ -244,7 +244,8 @@ mod linux {
             on_signal(libc::SIGUSR2, note_stack, 0)?;
             // SAFETY: the thread is there, since it is watched.
             unsafe { libc::pthread_kill(self.thread, libc::SIGUSR2) };
-            for _ in 0..40 {
+            // To find the names takes long on a machine that is busy.
+            for _ in 0..200 {
                 if let Some(stack) = STACK.get() {
                     return Some(stack.clone());
                 }

@@ -15,7 +15,7 @@
 //! | scb | [`Psc::add_scb`] |
 //! | psc_base, psc_F | [`Psc::edges`] |
 
-use crate::relaxed::graph::{Graph, INITIAL, NOWHERE, contains};
+use crate::relaxed::graph::{Event, Graph, INITIAL, NOWHERE, contains};
 use crate::system::ThreadId;
 use crate::threaded::EventId;
 
@@ -27,10 +27,9 @@ impl Graph {
         let accesses = self.location(location);
         let written = accesses.order.iter().rposition(|&write| contains(before, write));
         let mut hidden = written.map_or(0, |index| index + 1);
-        for &read in &accesses.reads {
-            if contains(before, read) {
-                hidden = hidden.max(self.position(location, self.event(read).source));
-            }
+        // A thread never reads an older value than before.
+        for read in accesses.last_reads(before) {
+            hidden = hidden.max(self.position(location, self.event(read).source));
         }
         hidden
     }
@@ -40,10 +39,13 @@ impl Graph {
     pub(crate) fn may_read_otherwise(&self, thread: ThreadId, first: u32) -> bool {
         let Some(row) = self.rows.get(thread.0 as usize) else { return false };
         let events = row.events.iter().skip(first as usize).filter(|event| event.reads);
-        events.into_iter().any(|event| {
-            let last = self.location(event.location).order.last().copied().unwrap_or(INITIAL);
-            event.choice != 0 || event.source != last
-        })
+        events.into_iter().any(|event| self.is_stale(event))
+    }
+
+    /// Has the event read something else than the last write, or failed for nothing?
+    pub(crate) fn is_stale(&self, event: &Event) -> bool {
+        let last = self.location(event.location).order.last().copied().unwrap_or(INITIAL);
+        event.choice != 0 || event.source != last
     }
 
     /// Is psc_base ∪ psc_F acyclic?
@@ -118,7 +120,7 @@ impl<'g> Psc<'g> {
             return;
         }
         let accesses = self.graph.location(location);
-        for &other in accesses.order.iter().chain(&accesses.reads) {
+        for other in accesses.order.iter().copied().chain(accesses.reads()) {
             if self.graph.happens_before(event, other) {
                 self.insert(set, other);
             }
@@ -191,7 +193,7 @@ impl<'g> Psc<'g> {
         }
         let mut writes = self.none();
         self.add_coherence(event, &mut writes);
-        for &read in &self.graph.location(known.location).reads {
+        for read in self.graph.location(known.location).reads() {
             let source = self.graph.event(read).source;
             if source == event || source != INITIAL && self.contains(&writes, source) {
                 self.insert(set, read);

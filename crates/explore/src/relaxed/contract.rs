@@ -94,6 +94,12 @@ pub trait Relaxed: Threaded {
     /// The value that the last step of the thread has written to an atomic variable.
     fn written(&self, thread: ThreadId) -> u64;
 
+    /// Has the execution ended early, at a fault? In another order of the same events it may do so earlier
+    /// or later.
+    fn has_ended(&self) -> bool {
+        false
+    }
+
     /// If the thread waits in a loop whose last round has read something and changed nothing: how many
     /// events it had performed before that round.
     fn waits_since(&self, _thread: ThreadId) -> Option<u32> {

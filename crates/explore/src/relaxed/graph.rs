@@ -84,6 +84,8 @@ pub(crate) struct Row {
     pub(crate) events: Vec<Event>,
     /// For each event its clocks, each of the graph's width.
     clocks: Vec<u32>,
+    /// The fences that release, by their numbers.
+    release_fences: Vec<u32>,
 }
 
 /// The accesses to an atomic variable.
@@ -91,7 +93,27 @@ pub(crate) struct Row {
 pub(crate) struct Location {
     /// Its writes in modification order, without the initial one.
     pub(crate) order: Vec<EventId>,
-    pub(crate) reads: Vec<EventId>,
+    /// For each thread the events that read it, by their numbers.
+    reads: Vec<Vec<u32>>,
+}
+
+impl Location {
+    /// The events that read it.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = EventId> {
+        self.reads.iter().enumerate().flat_map(|(thread, indices)| {
+            let id = move |&index: &u32| EventId { thread: ThreadId(thread as u32), index };
+            indices.iter().map(id)
+        })
+    }
+
+    /// For each thread the last event that reads it among those of a cut.
+    pub(crate) fn last_reads(&self, cut: &[u32]) -> impl Iterator<Item = EventId> {
+        self.reads.iter().zip(cut).enumerate().filter_map(|(thread, (indices, &count))| {
+            let kept = indices.partition_point(|&index| index < count);
+            let index = indices[kept.checked_sub(1)?];
+            Some(EventId { thread: ThreadId(thread as u32), index })
+        })
+    }
 }
 
 /// Copies into the memory that is there already.
@@ -109,7 +131,7 @@ macro_rules! clone_in_place {
     };
 }
 
-clone_in_place!(Row { events, clocks });
+clone_in_place!(Row { events, clocks, release_fences });
 clone_in_place!(Location { order, reads });
 clone_in_place!(Graph { rows, locations, chains, performed, width, next_stamp, draft });
 
@@ -179,10 +201,11 @@ impl Graph {
         for row in &mut self.rows {
             row.events.clear();
             row.clocks.clear();
+            row.release_fences.clear();
         }
         for location in &mut self.locations {
             location.order.clear();
-            location.reads.clear();
+            location.reads.iter_mut().for_each(Vec::clear);
         }
         self.chains.iter_mut().for_each(Vec::clear);
         self.performed.clear();
@@ -342,7 +365,11 @@ impl Graph {
         let id = self.next_of(thread);
         self.complete_clocks(id, &event);
         if event.reads {
-            self.location_mut(event.location).reads.push(id);
+            let reads = &mut self.location_mut(event.location).reads;
+            if reads.len() <= thread.0 as usize {
+                reads.resize_with(thread.0 as usize + 1, Vec::new);
+            }
+            reads[thread.0 as usize].push(id.index);
         }
         if event.writes {
             let position = self.position(event.location, after);
@@ -356,6 +383,9 @@ impl Graph {
             self.chains[index].push(id);
         }
         let (row, draft) = (&mut self.rows[thread.0 as usize], &self.draft);
+        if event.is_fence && releases(event.order) {
+            row.release_fences.push(id.index);
+        }
         row.events.push(event);
         for clock in [&draft.past, &draft.known, &draft.before, &draft.released] {
             row.clocks.extend_from_slice(clock);
@@ -397,16 +427,20 @@ impl Graph {
 
     /// Adds what an acquire fence of the thread learns: what all its earlier reads could have learnt.
     fn acquire_all(&self, thread: ThreadId, known: &mut [u32]) {
-        let reads = self.rows[thread.0 as usize].events.iter().filter(|event| event.reads);
-        for source in reads.map(|event| event.source).filter(|&source| source != INITIAL) {
-            join(known, self.clock(source, Clock::Released));
+        for event in self.rows[thread.0 as usize].events.iter().rev() {
+            if event.reads && event.source != INITIAL {
+                join(known, self.clock(event.source, Clock::Released));
+            }
+            if event.is_fence && acquires(event.order) {
+                // It has learnt what comes before it.
+                break;
+            }
         }
     }
 
     fn last_release_fence(&self, thread: ThreadId) -> Option<EventId> {
-        let events = &self.rows[thread.0 as usize].events;
-        let index = events.iter().rposition(|event| event.is_fence && releases(event.order))?;
-        Some(EventId { thread, index: index as u32 })
+        let &index = self.rows[thread.0 as usize].release_fences.last()?;
+        Some(EventId { thread, index })
     }
 
     /// Takes the event that was performed last away again.
@@ -415,8 +449,11 @@ impl Graph {
         let row = &mut self.rows[thread as usize];
         let Some(event) = row.events.pop() else { return };
         row.clocks.truncate(row.events.len() * CLOCKS * self.width);
+        if event.is_fence && releases(event.order) {
+            row.release_fences.pop();
+        }
         if event.reads {
-            self.location_mut(event.location).reads.pop();
+            self.location_mut(event.location).reads[thread as usize].pop();
         }
         if event.writes {
             let id = self.next_of(ThreadId(thread));
@@ -438,10 +475,13 @@ impl Graph {
         for (row, &count) in self.rows.iter_mut().zip(cut) {
             row.events.truncate(count as usize);
             row.clocks.truncate(count as usize * CLOCKS * self.width);
+            row.release_fences.retain(|&index| index < count);
         }
         for location in &mut self.locations {
             location.order.retain(|&write| contains(cut, write));
-            location.reads.retain(|&read| contains(cut, read));
+            for (reads, &count) in location.reads.iter_mut().zip(cut) {
+                reads.truncate(reads.partition_point(|&index| index < count));
+            }
         }
         for chain in &mut self.chains {
             chain.retain(|&event| contains(cut, event));

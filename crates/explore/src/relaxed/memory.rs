@@ -17,6 +17,18 @@ use crate::threaded::EventId;
 pub struct Memory {
     graph: Graph,
     placements: Vec<Placement>,
+    /// What threads that go round once more do not read again.
+    stale: Vec<Stale>,
+}
+
+/// A thread has waited in a loop although it could have read something else. If it goes round once more, it
+/// does: a round like the last one would change nothing.
+#[derive(Clone, Copy, Debug)]
+struct Stale {
+    thread: ThreadId,
+    location: u32,
+    /// What it has read.
+    source: EventId,
 }
 
 /// A step that a thread has announced, as far as it concerns its atomic variable.
@@ -36,6 +48,32 @@ impl Memory {
     /// Forgets the execution.
     pub fn restart(&mut self) {
         self.graph.clear();
+        self.stale.clear();
+    }
+
+    /// A thread that waits in a loop goes round once more. Its last round has begun with this event.
+    pub fn go_round(&mut self, thread: ThreadId, first: u32) {
+        self.stale.retain(|stale| stale.thread != thread);
+        let Some(row) = self.graph.rows.get(thread.0 as usize) else { return };
+        for event in row.events.iter().skip(first as usize).filter(|event| event.reads) {
+            if self.graph.is_stale(event) {
+                let (location, source) = (event.location, event.source);
+                self.stale.push(Stale { thread, location, source });
+            }
+        }
+    }
+
+    /// Does the thread read again what it must not?
+    fn repeats(&self, announced: &Announced<'_>, placement: Placement) -> bool {
+        let location = announced.atomic.and_then(Atomic::location);
+        let mut known = self.stale.iter();
+        let stale = known
+            .find(|stale| stale.thread == announced.thread && Some(stale.location) == location);
+        stale.is_some_and(|stale| {
+            let position = |write| self.graph.position(stale.location, write);
+            let fails = !placement.writes && placement.choice != 0;
+            fails || position(placement.source) <= position(stale.source) && !placement.writes
+        })
     }
 
     /// Fills `choices` with the ways in which a step at an atomic variable can be made.
@@ -48,7 +86,7 @@ impl Memory {
             self.add(announced, placement);
             let allowed = index == 0 || self.graph.is_sequential();
             self.graph.remove_last();
-            if allowed {
+            if allowed && !self.repeats(announced, placement) {
                 choices.push(self.graph.choice(atomic, placement));
             }
         }
@@ -66,6 +104,10 @@ impl Memory {
         let chosen = self.placements.iter().find(|&&one| graph.choice(atomic, one) == choice);
         let placement = *chosen?;
         self.add(announced, placement);
+        let Announced { thread, atomic: Some(atomic), .. } = *announced else { return None };
+        let read =
+            |stale: &Stale| stale.thread == thread && Some(stale.location) == atomic.location();
+        self.stale.retain(|stale| !read(stale));
         let Placement { source, writes, .. } = placement;
         let value = match source {
             INITIAL => announced.initial,
@@ -87,7 +129,7 @@ impl Memory {
     }
 
     fn plan(&mut self, announced: &Announced<'_>) {
-        let Memory { graph, placements } = self;
+        let Memory { graph, placements, .. } = self;
         placements.clear();
         graph.begin(announced.thread, announced.causes);
         let value = |_, write| match write {

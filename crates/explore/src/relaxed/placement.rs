@@ -275,7 +275,7 @@ impl Graph {
         mut visit: impl FnMut(EventId, &Cut, usize),
     ) {
         let hidden = self.hidden(location, &self.draft.before);
-        for &read in &self.location(location).reads {
+        for read in self.location(location).reads() {
             if contains(past, read) {
                 continue;
             }
@@ -318,12 +318,12 @@ impl Graph {
         if event.reads && overwritten(event.source, event.stamp) {
             return false;
         }
-        let read = |&read: &EventId| {
+        let read = |read: EventId| {
             let reads = self.event(read).source == id;
             reads && (self.stamp(read) <= event.write_stamp || contains(past, read))
         };
         let write_stamp = event.write_stamp;
-        !(event.writes && (overwritten(id, write_stamp) || accesses.reads.iter().any(read)))
+        !(event.writes && (overwritten(id, write_stamp) || accesses.reads().any(read)))
     }
 
     /// Is the position one of a write that is kept, with no read-modify-write that reads from it among

@@ -42,7 +42,9 @@ pub fn relaxed<S: Relaxed>(
         if matches!(end, End::Interrupted | End::Exhausted) {
             break;
         }
-        search.plan_blocked();
+        if !search.system.has_ended() {
+            search.plan_blocked();
+        }
         let go_on = search.conclude(end, &mut visit);
         let executions = search.report.executions;
         if let Some(progress) = limits.progress {
@@ -164,6 +166,9 @@ impl<'s, S: Relaxed> Search<'s, S> {
     fn descend(&mut self, limits: &Limits<'_>, meter: &mut Meter) -> End {
         loop {
             let revisited = self.revisited.take();
+            if self.system.has_ended() {
+                return End::Complete;
+            }
             let next = revisited.map(|revisited| revisited.thread);
             let Some(thread) = next.or_else(|| self.next_thread()) else {
                 return if self.is_unfair() { End::Unfair } else { End::Complete };
@@ -298,7 +303,13 @@ impl<'s, S: Relaxed> Search<'s, S> {
         self.graph.begin(thread, &node.event.causes);
         let Some(cut) = self.graph.kept_before(rival, &node.event) else { return false };
         self.graph.restrict(&cut);
-        if !self.replay() || !self.system.enabled(thread) {
+        if !self.replay() {
+            return false;
+        }
+        if self.system.has_ended() {
+            return true;
+        }
+        if !self.system.enabled(thread) {
             return false;
         }
         let (event, next) = (self.next_event(thread), self.system.next(thread));
@@ -375,8 +386,8 @@ impl<'s, S: Relaxed> Search<'s, S> {
     #[inline]
     fn perform(&mut self, id: EventId, cut: &[u32]) -> bool {
         if !self.system.enabled(id.thread) {
-            self.diverged = true;
-            return false;
+            self.diverged |= !self.system.has_ended();
+            return self.system.has_ended();
         }
         let choice = self.graph.choice_in(id, cut);
         self.graph.event_mut(id).pick = choice;

@@ -391,6 +391,21 @@ pub(crate) fn set_exclusive(slot: &Slot, new: u64, place: Place) {
     });
 }
 
+/// What a trace says of the value that the current thread has just read, if it was not the last one.
+pub(crate) fn age() -> &'static str {
+    with(|world| {
+        let me = world.me();
+        match me.op.atomic {
+            Some(Atomic::Load { .. }) if me.choice > 0 => ", an old value",
+            Some(Atomic::Exchange { weak: false, .. }) if me.choice > 0 => ", an old value",
+            Some(Atomic::Exchange { weak: true, .. }) if me.choice > 1 => ", an old value",
+            Some(Atomic::Exchange { weak: true, .. }) if me.choice == 1 => ", without a reason",
+            _ => "",
+        }
+    })
+    .unwrap_or("")
+}
+
 /// A fence.
 pub(crate) fn fence(order: Ordering, place: Place) {
     if with(|world| world.is_relaxed()) == Some(true) {

@@ -136,6 +136,9 @@ impl<T: 'static> Execution<T> {
     #[cold]
     fn go_relaxed(&mut self, thread: ThreadId, choice: u32) {
         let mut memory = std::mem::take(&mut self.memory);
+        if let Some(first) = self.world().waits_since(thread.0) {
+            memory.go_round(thread, first);
+        }
         if let Some(directions) = memory.begin(&self.announced(thread), choice) {
             self.directed(thread, directions);
             memory.end(thread, self.world().threads[thread.0 as usize].given.written);
@@ -411,6 +414,10 @@ impl<T: Clone + Eq + Hash + Debug + 'static> Relaxed for Execution<T> {
 
     fn written(&self, thread: ThreadId) -> u64 {
         self.world().threads[thread.0 as usize].given.written
+    }
+
+    fn has_ended(&self) -> bool {
+        self.world().over
     }
 
     fn waits_since(&self, thread: ThreadId) -> Option<u32> {

@@ -93,6 +93,16 @@ impl World {
 pub(crate) fn register(name: &str, holds: impl Fn() -> bool + 'static) {
     let invariant = Invariant { name: name.into(), holds: Rc::new(holds) };
     with(|world| {
+        if world.is_relaxed() {
+            let fault = format!(
+                "the invariant {:?} cannot be checked under RC11, where threads see different states \
+                 of atomic variables: choose another model, such as \
+                 `strait::Builder::new().model(strait::Model::Sc)`",
+                invariant.name
+            );
+            world.ending.fault.get_or_insert(fault);
+            world.over = true;
+        }
         if world.invariants.object.is_none() {
             let place = world.me().op.place;
             world.invariants.object = Some(world.own_object(0, 2, "invariants", place));

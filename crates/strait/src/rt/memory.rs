@@ -11,6 +11,8 @@
 //! thread's buffers are empty: sequentially consistent stores and fences, read-modify-writes, locks,
 //! channels, the start and the end of threads.
 
+use std::fmt;
+
 use smallvec::SmallVec;
 use strait_explore::{EventId, ThreadId};
 
@@ -19,19 +21,32 @@ use super::op::{Place, writes};
 use super::record::{State, add_past};
 use super::world::World;
 
-/// Which stores other threads may see late.
+/// What threads may see of each other's accesses to atomic variables.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Model {
     /// Sequential consistency: none.
     Sc,
     /// Total store order, as x86 processors have it: unsynchronised stores, in their order.
-    #[default]
     Tso,
     /// Partial store order: unsynchronised stores; those to different variables in any order.
     Pso,
-    /// RC11: what the orderings of Rust say, except that no load reads from a store that depends on it.
-    #[doc(hidden)]
+    /// RC11 (Lahav and others, PLDI 2017): what the orderings of Rust and C++20 promise, and no more. A
+    /// load may read an old value, and `compare_exchange_weak` may fail without a reason. Only load
+    /// buffering is left out: no load reads from a store that comes after it in program order or depends
+    /// on it, which C++20 allows.
+    #[default]
     Rc11,
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Model::Sc => "SC",
+            Model::Tso => "TSO",
+            Model::Pso => "PSO",
+            Model::Rc11 => "RC11",
+        })
+    }
 }
 
 /// A store that is not committed yet.

@@ -91,6 +91,16 @@ impl World {
         self.me().given.value
     }
 
+    /// Exceptions that are thrown to threads that access atomic variables are not searched.
+    #[cold]
+    pub(super) fn refuse_exceptions(&mut self) {
+        let fault = "exceptions for threads and atomic variables in one program are not searched under \
+                     RC11: choose another model, such as \
+                     `strait::Builder::new().model(strait::Model::Sc)`";
+        self.ending.fault = Some(fault.to_owned());
+        self.over = true;
+    }
+
     /// Lets those go on who wait in loops and could read something else now.
     pub(super) fn open_loops(&mut self, memory: &Memory) {
         for number in 0..self.met() {

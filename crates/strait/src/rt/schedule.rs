@@ -4,7 +4,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use strait_explore::{Access, EventId, ThreadId};
+use strait_explore::{Access, Atomic, EventId, ThreadId};
 
 use super::coroutine::{Running, Stop, Suspender, Worker};
 use super::current::{enter, idle_worker, nobody_unwinds, with};
@@ -505,7 +505,8 @@ impl World {
 
     fn write_line(&mut self, number: u32, choice: u32) {
         let op = &self.threads[number as usize].op;
-        let object = op.accesses.first().map(|access| access.object);
+        let accessed = op.accesses.first().map(|access| access.object);
+        let object = op.atomic.and_then(Atomic::location).or(accessed);
         let (label, place, details) = (op.label, op.place, Vec::new());
         let is_own = object.is_some_and(|object| !self.names.is_outside(object));
         let line = Line { thread: number, choice, label, object, is_own, place, details };

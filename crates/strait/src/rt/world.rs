@@ -265,6 +265,9 @@ impl World {
         self.ending.arcs = 0;
         self.ending.last_panic = None;
         self.relaxed = self.model == Model::Rc11 && self.features.has(Feature::Atomics);
+        if self.relaxed && self.features.has(Feature::Exceptions) {
+            self.refuse_exceptions();
+        }
         self.clocks.on = self.features.has(Feature::Clocks);
         self.clocks.reset();
         self.path.clear();

@@ -81,7 +81,7 @@ macro_rules! atomic_type {
                 check_load(order);
                 let word = model::load(&self.slot, self.initial(), order, Location::caller());
                 let value: $value = $from(word);
-                detail(|| format!("{value:?}"));
+                detail(|| format!("{value:?}{}", model::age()));
                 value
             }
 
@@ -136,7 +136,10 @@ macro_rules! atomic_type {
                 let old = model::compare_exchange(&self.slot, self.initial(), change, place);
                 detail(|| match old {
                     Ok(old) => { let old: $value = $from(old); format!("was {old:?}") }
-                    Err(old) => { let old: $value = $from(old); format!("failed, is {old:?}") }
+                    Err(old) => {
+                        let old: $value = $from(old);
+                        format!("failed, is {old:?}{}", model::age())
+                    }
                 });
                 old.map($from).map_err($from)
             }

@@ -7,8 +7,8 @@ use strait::mvar::MVar;
 use strait::sync::Mutex;
 use strait::sync::atomic::{AtomicUsize, Ordering};
 use strait::{
-    Builder, Coverage, Outcome, always_same, always_true, deadlocks_sometimes, gives, gives_only,
-    never_deadlocks, never_panics, not_always_same, somewhere_true, thread,
+    Builder, Coverage, Model, Outcome, always_same, always_true, deadlocks_sometimes, gives,
+    gives_only, never_deadlocks, never_panics, not_always_same, somewhere_true, thread,
 };
 
 fn lost_update() -> usize {
@@ -70,15 +70,15 @@ fn a_failure_is_a_report() {
         main panicked: assertion `left == right` failed: an update was lost
           left: 1
          right: 2 at crates/strait/tests/suite/api.rs:66
-        found in execution 2 of a search for every schedule under Tso
+        found in execution 2 of a search for every schedule under RC11
         a simple way to it:
-            adder  load counter: 0   api.rs:19
-            main   load counter: 0   api.rs:19
-            main   store counter: 1  api.rs:20
-            adder  store counter: 1  api.rs:20
-            main   load counter: 1   api.rs:25
-        compact: S1-P0--S1-S0-
-        replay:  STRAIT_REPLAY='tso0/1.0x4' cargo test api::a_failure_is_a_report
+            main   load counter: 0                api.rs:19
+            main   store counter: 1               api.rs:20
+            adder  load counter: 0, an old value  api.rs:19
+            adder  store counter: 1               api.rs:20
+            main   load counter: 1                api.rs:25
+        compact: S0--S1--S0-
+        replay:  STRAIT_REPLAY='rc11-64/0x2.1.0x2' cargo test api::a_failure_is_a_report
     "#]]
     .assert_eq(&text);
 }
@@ -121,7 +121,7 @@ fn autocheck_names_what_fails() {
 fn bounds_are_admitted() {
     let all = Builder::new().outcomes(lost_update);
     assert_eq!((all.coverage.word(), all.values().len()), ("exhaustive", 2));
-    let none = Builder::new().preemptions(0).outcomes(lost_update);
+    let none = Builder::new().model(Model::Sc).preemptions(0).outcomes(lost_update);
     assert_eq!((none.coverage.word(), none.values()), ("bounded", vec![&2]));
     let two = Builder::new().bounded().outcomes(lost_update);
     assert_eq!(two.values().len(), 2);
@@ -245,9 +245,12 @@ fn an_invariant_is_checked_in_every_state() {
             other.join().unwrap();
         }
     };
-    let failure = Builder::new().try_check(transfer(-1, -1)).expect_err("both can be empty");
+    let builder = Builder::new().model(Model::Sc);
+    let failure = builder.try_check(transfer(-1, -1)).expect_err("both can be empty");
     assert!(failure.message.contains("\"there is always money\" does not hold"), "{failure}");
-    strait::check(transfer(-1, 1));
+    builder.check(transfer(-1, 1));
+    let failure = Builder::new().try_check(transfer(-1, 1)).expect_err("there is no such state");
+    assert!(failure.message.contains("cannot be checked under RC11"), "{failure}");
 }
 
 #[test]

@@ -5,7 +5,12 @@ use std::sync::Arc;
 use strait::exception::{self, ThreadKilled, catch, kill, mask, throw_to, uninterruptible_mask};
 use strait::mvar::MVar;
 use strait::sync::atomic::{AtomicUsize, Ordering};
-use strait::{results, thread};
+use strait::{Builder, Model, results, thread};
+
+/// For programs with atomic variables: exceptions are not searched under RC11 then.
+fn sequential() -> Builder {
+    Builder::new().model(Model::Sc)
+}
 
 #[test]
 fn a_killed_thread_may_have_got_anywhere() {
@@ -117,7 +122,7 @@ impl Drop for Counts {
 fn a_thread_whose_stack_is_unwound_takes_no_further_exception() {
     // A destructor that is interrupted while another exception unwinds the stack would end the
     // process.
-    let got = results(|| {
+    let got = sequential().results(|| {
         let dropped = Arc::new(AtomicUsize::new(0));
         let counts = Counts(dropped.clone());
         let victim = thread::spawn(move || {
@@ -190,7 +195,7 @@ fn unmasking_and_returning_are_interruption_points() {
     });
     assert!(got.contains(&Ok(Some(true))), "{got:?}");
     // A thread that returns without a step can be killed before it does.
-    let got = results(|| {
+    let got = sequential().results(|| {
         let number = Arc::new(AtomicUsize::new(0));
         let theirs = number.clone();
         let worker = thread::spawn(move || theirs.fetch_add(1, Ordering::SeqCst));
@@ -198,4 +203,17 @@ fn unmasking_and_returning_are_interruption_points() {
         (worker.join().ok(), number.load(Ordering::SeqCst))
     });
     assert_eq!(got, [Ok((None, 0)), Ok((None, 1)), Ok((Some(0), 1))]);
+}
+
+#[test]
+fn exceptions_beside_atomics_are_refused_under_rc11() {
+    let got = results(|| {
+        let number = Arc::new(AtomicUsize::new(0));
+        let theirs = number.clone();
+        let worker = thread::spawn(move || theirs.fetch_add(1, Ordering::SeqCst));
+        kill(worker.thread());
+        worker.join().ok()
+    });
+    let [Err(message)] = &got[..] else { panic!("{got:?}") };
+    assert!(message.contains("are not searched under RC11"), "{message}");
 }

@@ -157,7 +157,7 @@ fn checks_say_how_much_they_have_seen() {
         r#""result":"passed","executions":2,"#,
         r#""coverage":"exhaustive","bounded_by":null,"#,
         r#""result":"failed","executions":1,"#,
-        r#""search":"every schedule under Tso"}"#,
+        r#""search":"every schedule under RC11"}"#,
     ];
     for part in parts {
         assert!(lines.contains(part), "{part} in {lines}");
