@@ -117,7 +117,7 @@ const ROWS: &[Row] = &[
         "Peterson, SeqCst",
         both!(peterson),
         "2",
-        "?",
+        "race",
         "not both pass the loop, and its end acquires the other's exit",
     ),
     (
@@ -135,10 +135,22 @@ const ROWS: &[Row] = &[
         "race",
         "counts do not synchronise",
     ),
-    ("seqlock, no acquire fence", both!(seqlock_broken), "?", "?", "the data may be read late"),
+    (
+        "seqlock, no acquire fence",
+        both!(seqlock_broken),
+        "0 1 10 11",
+        "0 1 10 11",
+        "the data may be read late",
+    ),
     ("lazy value", both!(lazy), "7", "7", "the loser waits for the release of the winner"),
     ("lazy value, Relaxed", both!(lazy_relaxed), "race", "race", "the winner does not release"),
-    ("stack, push and pop", both!(stack), "?", "?", "the exchange of the head hands over the node"),
+    (
+        "stack, push and pop",
+        both!(stack),
+        "1 2",
+        "1 2",
+        "the exchange of the head hands over the node",
+    ),
     (
         "stack, Relaxed push",
         both!(stack_relaxed),
@@ -149,8 +161,8 @@ const ROWS: &[Row] = &[
     (
         "quiescence, SeqCst",
         both!(quiescence),
-        "?",
-        "?",
+        "0 5",
+        "race",
         "a reader that entered too late sees the new pointer",
     ),
     (
@@ -160,22 +172,13 @@ const ROWS: &[Row] = &[
         "race",
         "as store buffering: the writer may miss the reader",
     ),
-    (
-        "seqlock",
-        both!(seqlock),
-        "0 11",
-        "0 11",
-        "a reader that saw a new datum reads an odd or later number",
-    ),
 ];
 
 #[test]
 fn algorithms_give_what_rc11_says() {
     let mut different = Vec::new();
     for (name, [program, _], rc11, _, why) in ROWS {
-        println!("{name}");
         let found = ours(*program);
-        println!("   {found}");
         if found != *rc11 {
             different.push(format!("{name}: {found}, expected {rc11}: {why}"));
         }
@@ -187,9 +190,7 @@ fn algorithms_give_what_rc11_says() {
 fn algorithms_give_what_the_table_says_in_loom() {
     let mut different = Vec::new();
     for (name, [_, program], _, expected, _) in ROWS {
-        println!("loom {name}");
         let found = loom(*program);
-        println!("   {found}");
         if found != *expected {
             different.push(format!("{name}: {found}, expected {expected}"));
         }

@@ -237,14 +237,6 @@ macro_rules! programs {
             10 * shared.a[1].load(Relaxed) + shared.a[2].load(Relaxed)
         }
 
-        pub fn seqlock() -> usize {
-            sequence(|shared| {
-                let data = data(shared);
-                fence(Acquire);
-                data
-            })
-        }
-
         pub fn seqlock_broken() -> usize {
             sequence(data)
         }
