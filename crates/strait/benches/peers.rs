@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering as Real};
 
 use common::{Measured, cpu, show};
+use strait::{Builder, Model};
 
 mod ours {
     use std::sync::Arc;
@@ -35,9 +36,9 @@ mod shuttled {
     programs!(lock.unwrap());
 }
 
-fn ours(program: fn(usize), size: usize, _: u64) -> Measured {
+fn ours(program: fn(usize), size: usize, model: Model) -> Measured {
     let start = cpu();
-    let outcomes = strait::Builder::new().outcomes(move || program(size));
+    let outcomes = Builder::new().model(model).outcomes(move || program(size));
     let nanoseconds = cpu() - start;
     Measured { executions: outcomes.executions, nanoseconds, complete: outcomes.is_exhaustive() }
 }
@@ -90,40 +91,72 @@ fn rate(batch: usize, mut search: impl FnMut() -> u64) -> f64 {
 
 /// Searches lost(3) once, without looking at the time.
 fn ours_lost() -> u64 {
-    strait::Builder::new().outcomes(|| ours::lost(3)).executions
+    Builder::new().model(Model::Tso).outcomes(|| ours::lost(3)).executions
+}
+
+type Program = fn(usize);
+
+/// A program in each library, with its size.
+fn rows() -> Vec<(&'static str, [Program; 3], usize)> {
+    macro_rules! in_all {
+        ($name:ident) => {
+            [ours::$name, loomed::$name, shuttled::$name]
+        };
+    }
+    vec![
+        ("lost(2)", in_all!(lost), 2),
+        ("lost(3)", in_all!(lost), 3),
+        ("lost(4)", in_all!(lost), 4),
+        ("store buffering, SeqCst", in_all!(store_buffering), 0),
+        ("messages(1)", in_all!(messages), 1),
+        ("messages(2)", in_all!(messages), 2),
+        ("messages(3)", in_all!(messages), 3),
+        ("exchange(2)", in_all!(exchange), 2),
+        ("exchange(3)", in_all!(exchange), 3),
+        ("indep(2)", in_all!(indep), 2),
+        ("indep(3)", in_all!(indep), 3),
+        ("indep(4)", in_all!(indep), 4),
+        ("ordered philosophers(2)", in_all!(philosophers), 2),
+        ("ordered philosophers(3)", in_all!(philosophers), 3),
+    ]
 }
 
 fn table() {
-    println!("| program | strait | loom | shuttle DFS |\n|---|---|---|---|");
-    type Program = fn(usize);
-    let rows: [(&str, [Program; 3], usize); 9] = [
-        ("lost(2)", [ours::lost, loomed::lost, shuttled::lost], 2),
-        ("lost(3)", [ours::lost, loomed::lost, shuttled::lost], 3),
-        ("lost(4)", [ours::lost, loomed::lost, shuttled::lost], 4),
-        (
-            "store buffering, SeqCst",
-            [ours::store_buffering, loomed::store_buffering, shuttled::store_buffering],
-            0,
-        ),
-        ("indep(2)", [ours::indep, loomed::indep, shuttled::indep], 2),
-        ("indep(3)", [ours::indep, loomed::indep, shuttled::indep], 3),
-        ("indep(4)", [ours::indep, loomed::indep, shuttled::indep], 4),
-        (
-            "ordered philosophers(2)",
-            [ours::philosophers, loomed::philosophers, shuttled::philosophers],
-            2,
-        ),
-        (
-            "ordered philosophers(3)",
-            [ours::philosophers, loomed::philosophers, shuttled::philosophers],
-            3,
-        ),
-    ];
+    println!(
+        "| program | strait, TSO | strait, RC11 | loom | shuttle DFS |\n|---|---|---|---|---|"
+    );
     let limit = 30_000;
-    for (name, [a, b, c], size) in rows {
-        let cells = [ours(a, size, limit), loomed(b, size, limit), shuttled(c, size, limit)]
-            .map(|m| show(&m));
-        println!("| {name} | {} |", cells.join(" | "));
+    for (name, [a, b, c], size) in rows() {
+        let cells = [
+            ours(a, size, Model::Tso),
+            ours(a, size, Model::Rc11),
+            loomed(b, size, limit),
+            shuttled(c, size, limit),
+        ];
+        println!("| {name} | {} |", cells.map(|m| show(&m)).join(" | "));
+    }
+}
+
+/// RC11 beside loom, program by program: executions to exhaustion, and the rate of searching again and
+/// again.
+fn relaxed() {
+    println!(
+        "| program | strait, RC11 | loom | strait, executions per CPU-second | loom | ratio |\n\
+         |---|---|---|---|---|---|"
+    );
+    for (name, [program, peer, _], size) in rows() {
+        let found = ours(program, size, Model::Rc11);
+        let loom = loomed(peer, size, 30_000);
+        let mine = rate(10, || ours(program, size, Model::Rc11).executions);
+        let theirs = rate(1, || loomed(peer, size, 2_000).executions);
+        let more = if loom.complete { "" } else { ">" };
+        println!(
+            "| {name} | {} | {more}{} | {mine:.0} | {theirs:.0} | {:.0} |",
+            found.executions,
+            loom.executions,
+            mine / theirs
+        );
+        assert!(found.complete && found.executions <= loom.executions, "{name}");
     }
 }
 
@@ -162,7 +195,8 @@ fn growth() {
     for size in 3..=6 {
         let (mut executions, start) = (0, cpu());
         while cpu() - start < 500_000_000 {
-            executions += strait::Builder::new().outcomes(move || ours::lost(size)).executions;
+            let builder = Builder::new().model(Model::Tso);
+            executions += builder.outcomes(move || ours::lost(size)).executions;
         }
         let nanoseconds = (cpu() - start) as f64;
         let steps = executions as f64 * 2.0 * size as f64;
@@ -228,7 +262,7 @@ fn steps(only: &str) {
     for (name, program) in rows.into_iter().filter(|(name, _)| name.contains(only)) {
         let (mut steps, start) = (0, cpu());
         while cpu() - start < 300_000_000 {
-            let outcomes = strait::Builder::new().outcomes(program);
+            let outcomes = Builder::new().model(Model::Tso).outcomes(program);
             assert_eq!(outcomes.executions, 1);
             steps += outcomes.steps;
         }
@@ -271,7 +305,8 @@ fn spent_by(action: impl FnOnce()) -> (f64, f64) {
 }
 
 fn lost_six(cores: usize) {
-    let outcomes = strait::Builder::new().cores(cores).outcomes(|| ours::lost(6));
+    let builder = Builder::new().model(Model::Tso).cores(cores);
+    let outcomes = builder.outcomes(|| ours::lost(6));
     assert_eq!(outcomes.executions, 518_400);
 }
 
@@ -313,6 +348,9 @@ fn main() {
     if std::env::args().any(|argument| argument == "--ratios") {
         return ratios();
     }
+    if std::env::args().any(|argument| argument == "--rc11") {
+        return relaxed();
+    }
     if std::env::args().any(|argument| argument == "--ours") {
         growth();
         return cores();
@@ -330,7 +368,8 @@ fn main() {
             given.and_then(|text| text.parse().ok()).unwrap_or(default)
         };
         let (searches, size, cores) = (number(1, 500), number(2, 3), number(3, 1));
-        let search = |_| strait::Builder::new().cores(cores).outcomes(move || ours::lost(size));
+        let builder = Builder::new().model(Model::Tso).cores(cores);
+        let search = |_| builder.outcomes(move || ours::lost(size));
         let executions: u64 = (0..searches).map(|index| search(index).executions).sum();
         println!("lost({size}): {executions} executions");
         return;
@@ -341,6 +380,7 @@ fn main() {
         return;
     }
     table();
+    relaxed();
     ratios();
     growth();
     cores();

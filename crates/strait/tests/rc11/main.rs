@@ -11,3 +11,4 @@ mod mixed;
 mod program;
 mod published;
 mod relation;
+mod waiting;
