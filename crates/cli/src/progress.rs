@@ -24,7 +24,7 @@ const FRAME: Duration = Duration::from_millis(100);
 const INTERVAL: Duration = Duration::from_secs(10);
 
 /// Work that can say how far it is.
-pub trait Telling: Send {
+pub trait ProgressSource: Send {
     /// How much is done, of how much; `None` when the end is not known.
     fn place(&self) -> Option<(u64, u64)>;
 
@@ -43,7 +43,7 @@ pub struct Quantity {
 
 /// Where progress is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Manner {
+enum ProgressOutput {
     Silent,
     /// One line that is drawn again and again.
     Drawn,
@@ -51,12 +51,12 @@ enum Manner {
     Lines,
 }
 
-impl Manner {
-    fn choose(quiet: bool, json: bool, terminal: bool) -> Manner {
+impl ProgressOutput {
+    fn choose(quiet: bool, json: bool, terminal: bool) -> ProgressOutput {
         match (quiet, json, terminal) {
-            (true, _, _) | (_, true, false) => Manner::Silent,
-            (_, _, true) => Manner::Drawn,
-            (_, false, false) => Manner::Lines,
+            (true, _, _) | (_, true, false) => ProgressOutput::Silent,
+            (_, _, true) => ProgressOutput::Drawn,
+            (_, false, false) => ProgressOutput::Lines,
         }
     }
 }
@@ -67,7 +67,7 @@ struct Counted {
     count: Arc<AtomicU64>,
 }
 
-impl Telling for Counted {
+impl ProgressSource for Counted {
     fn place(&self) -> Option<(u64, u64)> {
         Some((self.count.load(Ordering::Relaxed), self.quantity.all?))
     }
@@ -97,16 +97,16 @@ impl Progress {
     }
 
     /// Begins to tell about work that has its own words.
-    pub fn of(ui: &Ui, telling: Box<dyn Telling>, stop: &Arc<AtomicBool>) -> Progress {
+    pub fn of(ui: &Ui, source: Box<dyn ProgressSource>, stop: &Arc<AtomicBool>) -> Progress {
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let terminal = std::io::stderr().is_terminal() && !dumb;
-        let manner = Manner::choose(ui.quiet, ui.json, terminal);
+        let output = ProgressOutput::choose(ui.quiet, ui.json, terminal);
         let (stop, started) = (Arc::clone(stop), Instant::now());
-        let view = View { telling, stop, started, terminal: ui.terminal };
-        let reporter = (manner != Manner::Silent).then(|| {
+        let view = View { source, stop, started, terminal: ui.terminal };
+        let reporter = (output != ProgressOutput::Silent).then(|| {
             let (sender, end) = channel();
-            let tell = move || match manner {
-                Manner::Drawn => view.draw(&end),
+            let tell = move || match output {
+                ProgressOutput::Drawn => view.draw(&end),
                 _ => view.write_lines(&end),
             };
             (sender, std::thread::spawn(tell))
@@ -143,7 +143,7 @@ impl Drop for Progress {
 
 /// What the reporting thread sees.
 struct View {
-    telling: Box<dyn Telling>,
+    source: Box<dyn ProgressSource>,
     stop: Arc<AtomicBool>,
     started: Instant,
     terminal: Terminal,
@@ -154,13 +154,13 @@ impl View {
         if !wait(inbox, PATIENCE, &mut |text| say(self.terminal, text)) {
             return;
         }
-        let bar = match self.telling.place() {
+        let bar = match self.source.place() {
             Some((_, all)) => ProgressBar::new(all).with_style(style("{bar:20} {wide_msg}")),
             None => ProgressBar::no_length().with_style(style("{spinner} {wide_msg}")),
         };
         bar.set_draw_target(ProgressDrawTarget::stderr());
         loop {
-            bar.set_position(self.telling.place().map_or(0, |(done, _)| done));
+            bar.set_position(self.source.place().map_or(0, |(done, _)| done));
             bar.set_message(self.terminal.printed(&self.text()));
             bar.tick();
             if !wait(inbox, FRAME, &mut |text| bar.println(self.terminal.printed(&text))) {
@@ -177,7 +177,7 @@ impl View {
     }
 
     fn text(&self) -> String {
-        let text = self.telling.line(self.started.elapsed());
+        let text = self.source.line(self.started.elapsed());
         if self.stop.load(Ordering::Relaxed) { format!("stopping, {text}") } else { text }
     }
 }
@@ -224,15 +224,15 @@ mod tests {
     #[test]
     fn quiet_and_json_decide_before_the_terminal() {
         for (quiet, json, terminal, expected) in [
-            (false, false, true, Manner::Drawn),
-            (false, false, false, Manner::Lines),
-            (false, true, true, Manner::Drawn),
-            (false, true, false, Manner::Silent),
-            (true, false, true, Manner::Silent),
-            (true, false, false, Manner::Silent),
-            (true, true, true, Manner::Silent),
+            (false, false, true, ProgressOutput::Drawn),
+            (false, false, false, ProgressOutput::Lines),
+            (false, true, true, ProgressOutput::Drawn),
+            (false, true, false, ProgressOutput::Silent),
+            (true, false, true, ProgressOutput::Silent),
+            (true, false, false, ProgressOutput::Silent),
+            (true, true, true, ProgressOutput::Silent),
         ] {
-            let found = Manner::choose(quiet, json, terminal);
+            let found = ProgressOutput::choose(quiet, json, terminal);
             assert_eq!(found, expected, "quiet {quiet}, json {json}, terminal {terminal}");
         }
     }

@@ -5,7 +5,7 @@ use strait_generate::{Config, Explorer, Generator, Heuristic};
 use strait_runtimes::{Flavour, Payload, Perturbation, Plan, RunOptions, Style, lower};
 
 use crate::error::Error;
-use crate::lane::{Lane, Way};
+use crate::fuzz_target::{FuzzTarget, Way};
 use crate::recipe::{REPETITIONS, Recipe};
 
 /// States that a proof of termination may take. Candidates that need more are dropped, so this
@@ -32,7 +32,7 @@ impl Work {
     }
 }
 
-/// Makes the work of one lane.
+/// Makes the work of one target.
 #[derive(Debug)]
 pub struct Maker {
     seed: u64,
@@ -44,21 +44,22 @@ pub struct Maker {
 }
 
 impl Maker {
-    /// For the lane's capabilities.
-    pub fn new(seed: u64, lane: &Lane) -> Result<Maker, Error> {
+    /// For the target's capabilities.
+    pub fn new(seed: u64, target: &FuzzTarget) -> Result<Maker, Error> {
         let mut generators = Vec::new();
-        for (flavour, capabilities) in &lane.flavours {
+        for (flavour, capabilities) in &target.flavours {
             for size in Recipe::sizes() {
                 let weights = Heuristic::F.weights();
                 let config = Config { weights, capabilities: capabilities.clone(), size };
-                let generator = Generator::new(seed, config)
-                    .map_err(|source| Error::NoPrograms { target: lane.target.clone(), source })?;
+                let generator = Generator::new(seed, config).map_err(|source| {
+                    Error::NoPrograms { target: target.target.clone(), source }
+                })?;
                 generators.push(((*flavour, size), generator));
             }
         }
-        let flavours = lane.flavours.iter().map(|(flavour, _)| *flavour).collect();
+        let flavours = target.flavours.iter().map(|(flavour, _)| *flavour).collect();
         let prover = Explorer { max_states: PROOF_STATES };
-        let is_compiled = matches!(lane.way, Way::Compiler(_));
+        let is_compiled = matches!(target.way, Way::Compiler(_));
         Ok(Maker { seed, flavours, is_compiled, generators, prover })
     }
 

@@ -16,12 +16,12 @@ use strait_reorder::{
 };
 use strait_toolchain::{Cache, Launcher};
 
-use crate::campaign::{CampaignArgs, Clock, Line, Manner, Place, Session, in_time};
+use crate::campaign::{CampaignArgs, CampaignOptions, Clock, Line, Place, Session, in_time};
 use crate::commands::go_findings::{FailOn, judged};
 use crate::commands::go_sarif;
 use crate::commands::go_summary::{GoSummary, Stopped, show_facts};
 use crate::interrupt;
-use crate::progress::{Progress, Telling};
+use crate::progress::{Progress, ProgressSource};
 use crate::ui::{Paint, Status, Ui, grouped};
 
 /// The runs of a test in a queue, if nothing is said about them.
@@ -322,11 +322,12 @@ impl GoFuzzArgs {
         let tell = |ui: &Ui, progress: &Progress, recorded: &Recorded, discovery: &Discovery| {
             self.tell_finding(ui, &stop, progress, recorded, discovery);
         };
-        let manner = Manner { item: None, keep: &keep, known: 0, line: LINE, tell: &tell };
+        let options =
+            CampaignOptions { item: None, keep: &keep, known: 0, line: LINE, tell: &tell };
         // Tests were dealt already.
         let whole = Begun { shard: Shard::default(), ..begun.clone() };
         let earlier = workload.done(store, begun.id)?;
-        session.run(store, &workload, &whole, &manner)?;
+        session.run(store, &workload, &whole, &options)?;
         Ok(workload.ended(&session.counters, store, begun.id, earlier)?)
     }
 
@@ -396,7 +397,7 @@ impl Compiling {
     }
 }
 
-impl Telling for Compiling {
+impl ProgressSource for Compiling {
     fn place(&self) -> Option<(u64, u64)> {
         None
     }
