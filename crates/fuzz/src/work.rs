@@ -1,5 +1,7 @@
 //! From an index to a piece of work: the program, its plan, and how it is to be run.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use strait_calculus::Program;
 use strait_generate::{Config, Explorer, Generator, Heuristic};
 use strait_runtimes::{Flavour, Payload, Perturbation, Plan, RunOptions, Style, lower};
@@ -63,8 +65,8 @@ impl Maker {
         Ok(Maker { seed, flavours, is_compiled, generators, prover })
     }
 
-    /// The work of an index.
-    pub fn make(&self, index: u64) -> Result<Work, Error> {
+    /// The work of an index; `None` if the flag was set meanwhile, since what it is then depends on time.
+    pub fn make(&self, index: u64, stop: &AtomicBool) -> Result<Option<Work>, Error> {
         let recipe = Recipe::of(self.seed, index, &self.flavours);
         let key = (recipe.options.flavour, recipe.size);
         let generator = self.generators.iter().find(|(known, _)| *known == key);
@@ -73,12 +75,15 @@ impl Maker {
         let generated = if recipe.dwells {
             generator.gadget(index)
         } else {
-            generator.generate_proved(index, &self.prover)
+            generator.generate_proved(index, &self.prover.until(stop))
         };
+        if stop.load(Ordering::SeqCst) {
+            return Ok(None);
+        }
         let program = generated.program;
         let plan = lower(&program)?;
         let options = if self.is_compiled { compiled(recipe.options) } else { recipe.options };
-        Ok(Work { index, program, plan, options })
+        Ok(Some(Work { index, program, plan, options }))
     }
 }
 

@@ -210,7 +210,9 @@ impl Running<'_, '_> {
         let context = self.context;
         let stop = || context.is_due();
         loop {
-            self.send_ahead(process, &mut left)?;
+            if !self.send_ahead(process, &mut left)? {
+                return Ok(false);
+            }
             if process.load() == 0 {
                 return Ok(true);
             }
@@ -221,15 +223,16 @@ impl Running<'_, '_> {
         }
     }
 
+    /// Keeps the process busy; `false` when stopped in the middle.
     fn send_ahead(
         &mut self,
         process: &mut WorkerProcess,
         left: &mut Range<u64>,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let (piece, programs) = (self.piece, self.programs);
         let ahead = if piece.is_watched { 0 } else { AHEAD };
         while process.load() <= ahead {
-            let Some(index) = left.next() else { return Ok(()) };
+            let Some(index) = left.next() else { return Ok(true) };
             if !piece.runs(index) {
                 continue;
             }
@@ -237,14 +240,15 @@ impl Running<'_, '_> {
                 self.delivery.begin(index..index + 1)?;
             }
             let begun = Instant::now();
-            let mut work = programs.makers[piece.target].make(index)?;
+            let made = programs.makers[piece.target].make(index, self.context.flag())?;
+            let Some(mut work) = made else { return Ok(false) };
             if programs.hung[piece.target].load(Ordering::Relaxed) {
                 work.options.patience = KNOWN_PATIENCE;
             }
             self.count_time(counts::GENERATING, begun.elapsed());
             process.submit(&programs.names[piece.target], Arc::new(work))?;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Compiles and runs the piece, one program at a time if it is watched; `false` when stopped in the
@@ -263,8 +267,12 @@ impl Running<'_, '_> {
                 self.delivery.begin(*index..*index + 1)?;
             }
             let begun = Instant::now();
-            let make = |index: &u64| programs.makers[piece.target].make(*index).map(Arc::new);
-            let works = indices.iter().map(make).collect::<Result<Vec<_>, Error>>()?;
+            let mut works = Vec::new();
+            for index in indices {
+                let made = programs.makers[piece.target].make(*index, context.flag())?;
+                let Some(work) = made.filter(|_| !context.is_due()) else { return Ok(false) };
+                works.push(Arc::new(work));
+            }
             self.count_time(counts::GENERATING, begun.elapsed());
             if !compiler.run(&works, &mut |ended| self.account(&ended))? {
                 return Ok(false);
