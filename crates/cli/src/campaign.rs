@@ -350,8 +350,9 @@ impl ProgressSource for CampaignProgress {
         let noun = if findings == 1 { "finding" } else { "findings" };
         let left = self.left(rate as u64);
         let left = left.map(|left| format!(", {} left", crate::progress::duration(left)));
+        // What matters comes first: a narrow terminal shows the beginning.
         format!(
-            "{}, {} per second, {findings} {noun}{}",
+            "{findings} {noun}, {}, {} per second{}",
             (self.line.text)(&self.counters),
             grouped(rate as u64),
             left.unwrap_or_default(),

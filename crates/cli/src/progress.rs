@@ -102,7 +102,7 @@ impl Progress {
         let terminal = std::io::stderr().is_terminal() && !dumb;
         let output = ProgressOutput::choose(ui.quiet, ui.json, terminal);
         let (stop, started) = (Arc::clone(stop), Instant::now());
-        let view = View { source, stop, started, terminal: ui.terminal };
+        let view = View { source, stop, started, terminal: ui.terminal, width: ui.width() };
         let reporter = (output != ProgressOutput::Silent).then(|| {
             let (sender, end) = channel();
             let tell = move || match output {
@@ -141,12 +141,16 @@ impl Drop for Progress {
     }
 }
 
+/// On terminals with fewer columns there is no room for a bar beside the text.
+const NARROW: usize = 80;
+
 /// What the reporting thread sees.
 struct View {
     source: Box<dyn ProgressSource>,
     stop: Arc<AtomicBool>,
     started: Instant,
     terminal: Terminal,
+    width: usize,
 }
 
 impl View {
@@ -155,6 +159,9 @@ impl View {
             return;
         }
         let bar = match self.source.place() {
+            Some((_, all)) if self.width < NARROW => {
+                ProgressBar::new(all).with_style(style("{wide_msg}"))
+            }
             Some((_, all)) => ProgressBar::new(all).with_style(style("{bar:20} {wide_msg}")),
             None => ProgressBar::no_length().with_style(style("{spinner} {wide_msg}")),
         };
@@ -199,12 +206,12 @@ fn style(template: &str) -> ProgressStyle {
     style.unwrap_or_else(|_| ProgressStyle::default_spinner())
 }
 
-/// `12,345 states in 1 min 05 s, 190 a second`
+/// `12,345 states in 1 min 05 s, 190 per second`
 fn told(count: u64, quantity: Quantity, elapsed: Duration) -> String {
     let rate = (count as f64 / elapsed.as_secs_f64().max(1e-3)) as u64;
     let of = quantity.all.map_or(String::new(), |all| format!(" of {}", grouped(all)));
     let (count, name, time) = (grouped(count), quantity.name, duration(elapsed));
-    format!("{count}{of} {name} in {time}, {} a second", grouped(rate))
+    format!("{count}{of} {name} in {time}, {} per second", grouped(rate))
 }
 
 /// `5 s`, `1 min 05 s`, `2 h 07 min`.
@@ -242,10 +249,10 @@ mod tests {
         let states = Quantity { name: "states", all: None };
         let executions = Quantity { name: "executions", all: Some(10_000) };
         for (count, quantity, seconds, expected) in [
-            (0, states, 0, "0 states in 0 s, 0 a second"),
-            (12_345, states, 65, "12,345 states in 1 min 05 s, 189 a second"),
-            (7_200_000, states, 7620, "7,200,000 states in 2 h 07 min, 944 a second"),
-            (500, executions, 5, "500 of 10,000 executions in 5 s, 100 a second"),
+            (0, states, 0, "0 states in 0 s, 0 per second"),
+            (12_345, states, 65, "12,345 states in 1 min 05 s, 189 per second"),
+            (7_200_000, states, 7620, "7,200,000 states in 2 h 07 min, 944 per second"),
+            (500, executions, 5, "500 of 10,000 executions in 5 s, 100 per second"),
         ] {
             assert_eq!(told(count, quantity, Duration::from_secs(seconds)), expected);
         }

@@ -347,11 +347,11 @@ mod tests {
             (of_work(vec![b' '; 5000]), "it has 5000 bytes; the limit is 4096"),
             (
                 of_work(sealed(Form::Work, json!({"target": 0, "start": 1}))),
-                "it cannot be read: missing field `end` at line 1 column 20",
+                "it cannot be read: missing field `end` at line 1 column 22",
             ),
             (
                 of_work(sealed(Form::Work, json!({"target": -1, "start": 1, "end": 2}))),
-                "it cannot be read: invalid value: integer `-1`, expected usize at line 1 column 18",
+                "it cannot be read: invalid value: integer `-1`, expected usize at line 1 column 30",
             ),
             (of_work(work(0, 32, 16)), "its indices, 32 to 16, are impossible"),
             (of_work(work(0, 16, 16)), "its indices, 16 to 16, are impossible"),

@@ -144,7 +144,7 @@ fn table() -> Vec<(Attack, usize, &'static str)> {
         (
             result(report(r#"{"target":0,"start":0,"end":10}"#, r#","whole":false"#)),
             1,
-            "it cannot be read: duplicate field `whole` at line 1 column 149",
+            "it cannot be read: duplicate field `whole` at line 1 column 151",
         ),
         (
             Attack::Later(Box::new(move |server, job| {
