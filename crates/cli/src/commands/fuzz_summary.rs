@@ -107,12 +107,12 @@ impl FuzzSummary<'_> {
             format!("{:width$}  {:>10}  {:>12}{heads}", "", "programs", "runs"),
         ))?;
         for (target, name) in self.targets.iter().zip(&names) {
-            let of_lane =
+            let is_its =
                 |total: &&Total| total.target == target.target && total.version == target.version;
             let (programs, runs) = self
                 .totals
                 .iter()
-                .find(of_lane)
+                .find(is_its)
                 .map_or((0, 0), |total| (total.programs, total.runs));
             let cells: String = kinds.iter().map(|kind| self.cell(ui, target, kind)).collect();
             ui.line(format!(
