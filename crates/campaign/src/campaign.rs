@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use strait_findings::{CampaignId, Discovery, Recorded, Store};
 use strait_queue::{
-    Allotment, Bench, Brought, Embedded, Job, LaneName, Ledger, Link, MAX_INDEX, Outsourced, Part,
-    Shard, Submission,
+    Allotment, Embedded, Job, Ledger, Link, MAX_INDEX, Part, QueueOptions, Shard, Submission,
+    TargetPart, TargetVersion, WorkerSession,
 };
 
 use crate::begin::Settings;
@@ -23,7 +23,7 @@ use crate::workload::{Context, Pieces, Workload, work};
 /// Between two looks whether a campaign in a queue is over.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Nobody has asked for so many indices.
+/// More indices than a user can ask for.
 const UNLIMITED: u64 = MAX_INDEX / 2;
 
 /// Hears of every fault that was not known before.
@@ -50,20 +50,24 @@ impl<W: Workload> Campaign<'_, W> {
     pub fn run(&self, store: &mut Store, id: CampaignId, found: Found<'_>) -> Result<(), W::Error> {
         let allotment = Mutex::new(self.allotment(store, id, Pieces::Here)?);
         let threads = Threads { jobs: self.jobs, stop: self.stop, counters: self.counters };
-        threads.run(&self.workload.lanes(), store, id, found, &|context, number, sender| {
+        threads.run(&self.workload.targets(), store, id, found, &|context, number, sender| {
             work(self.workload, context, number, &mut Embedded::new(&allotment, sender))
         })
     }
 
     /// Does the work of a campaign in a queue until there is none for a while. Faults that were `known`
     /// before are not confirmed again.
-    pub fn serve(&self, bench: &Bench, known: &mut HashSet<String>) -> Result<(), W::Error> {
+    pub fn serve(
+        &self,
+        session: &WorkerSession,
+        known: &mut HashSet<String>,
+    ) -> Result<(), W::Error> {
         let context = Context::new(self.stop, self.counters, std::mem::take(known));
         let failure = Mutex::new(None);
         thread::scope(|scope| {
             let threads: Vec<_> = (0..self.jobs.max(1))
                 .map(|number| {
-                    let (mut source, context, failure) = (bench.taker(), &context, &failure);
+                    let (mut source, context, failure) = (session.source(), &context, &failure);
                     let run = move || {
                         keep(context, failure, work(self.workload, context, number, &mut source));
                     };
@@ -73,7 +77,7 @@ impl<W: Workload> Campaign<'_, W> {
             while threads.iter().any(|thread| !thread.is_finished()) {
                 thread::sleep(LOOK);
                 context.look();
-                if bench.is_over() {
+                if session.is_over() {
                     context.end();
                 }
             }
@@ -86,7 +90,7 @@ impl<W: Workload> Campaign<'_, W> {
     /// Has the workers of a queue do it, to its end.
     pub fn submit(
         &self,
-        queue: Outsourced<'_>,
+        queue: QueueOptions<'_>,
         store: &mut Store,
         id: CampaignId,
         found: Found<'_>,
@@ -96,13 +100,13 @@ impl<W: Workload> Campaign<'_, W> {
 
     fn submit_to(
         &self,
-        queue: Outsourced<'_>,
+        queue: QueueOptions<'_>,
         store: &mut Store,
         id: CampaignId,
         found: Found<'_>,
     ) -> Result<(), Error> {
         let mut tell = counted(self.counters, found);
-        let mut ledger = Ledger::new(store, id, &queue.job.lanes, &mut tell);
+        let mut ledger = Ledger::new(store, id, &queue.job.targets, &mut tell);
         let mut submission = Submission {
             link: queue.link,
             job: queue.job,
@@ -122,18 +126,19 @@ impl<W: Workload> Campaign<'_, W> {
 
     /// This campaign as a queue carries it.
     pub fn job(&self, link: &Link, lease: Duration) -> Result<Job, Error> {
-        let lanes = self.workload.lanes();
-        let counts = (0..lanes.len()).map(|lane| self.workload.indices(lane, self.count)).collect();
+        let targets = self.workload.targets();
+        let counts =
+            (0..targets.len()).map(|target| self.workload.indices(target, self.count)).collect();
         let settings = self.workload.job_settings();
         let kind = W::Settings::KIND;
-        Ok(Job::new(link.fresh_name(), kind, lease, lanes, counts, &settings)?)
+        Ok(Job::new(link.fresh_name(), kind, lease, targets, counts, &settings)?)
     }
 
     /// How many indices of this campaign are done, and how many there are, if they are limited.
     pub fn progress(&self, store: &Store, id: CampaignId) -> Result<(u64, Option<u64>), Error> {
         let (mut done, mut all) = (0, Some(0_u64));
-        for (number, lane) in self.workload.lanes().iter().enumerate() {
-            done += store.executed(id, &lane.target, &lane.version)?.len();
+        for (number, target) in self.workload.targets().iter().enumerate() {
+            done += store.executed(id, &target.target, &target.version)?.len();
             let indices = self.workload.indices(number, self.count);
             let size = (indices < UNLIMITED).then(|| self.shard.size(indices));
             all = all.zip(size).map(|(all, size)| all.saturating_add(size));
@@ -144,9 +149,9 @@ impl<W: Workload> Campaign<'_, W> {
     /// What the store does not have yet.
     fn allotment(&self, store: &Store, id: CampaignId, pieces: Pieces) -> Result<Allotment, Error> {
         let mut missing = Vec::new();
-        for (number, lane) in self.workload.lanes().iter().enumerate() {
+        for (number, target) in self.workload.targets().iter().enumerate() {
             let all = 0..self.workload.indices(number, self.count);
-            let executed = store.executed(id, &lane.target, &lane.version)?;
+            let executed = store.executed(id, &target.target, &target.version)?;
             missing.push((executed.missing(all), self.workload.piece_size(number, pieces)));
         }
         Ok(Allotment::new(missing, self.shard))
@@ -164,13 +169,14 @@ pub struct Threads<'a> {
 }
 
 /// What a thread does, until it is done: it gets its number, and the way to the store.
-pub type Body<'b, E> = &'b (dyn Fn(&Context<'_>, usize, Sender<Brought>) -> Result<(), E> + Sync);
+pub type Body<'b, E> =
+    &'b (dyn Fn(&Context<'_>, usize, Sender<TargetPart>) -> Result<(), E> + Sync);
 
 impl Threads<'_> {
-    /// Runs them to their end. What they deliver is about these `lanes`.
+    /// Runs them to their end. What they deliver is about these `targets`.
     pub fn run<E: From<Error> + Send>(
         &self,
-        lanes: &[LaneName],
+        targets: &[TargetVersion],
         store: &mut Store,
         id: CampaignId,
         found: Found<'_>,
@@ -181,7 +187,7 @@ impl Threads<'_> {
         let failure = Mutex::new(None);
         let (sender, receiver) = channel();
         let mut tell = counted(self.counters, found);
-        let mut ledger = Ledger::new(store, id, lanes, &mut tell);
+        let mut ledger = Ledger::new(store, id, targets, &mut tell);
         thread::scope(|scope| {
             let threads: Vec<_> = (0..self.jobs.max(1))
                 .map(|number| {

@@ -3,8 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error as StdError;
+use std::sync::Arc;
 
-use strait_queue::{Bench, Job, Link, Shard};
+use strait_queue::{Job, Link, Shard, WorkerSession};
 
 use crate::begin::Settings;
 use crate::campaign::Campaign;
@@ -19,7 +20,7 @@ pub struct Turn<'a> {
     /// The campaign.
     pub job: &'a Job,
     /// Where its work is taken.
-    pub bench: &'a Bench,
+    pub session: &'a WorkerSession,
     /// Threads.
     pub jobs: usize,
     /// Ends it.
@@ -34,6 +35,8 @@ pub trait Servable {
     type Workload: Workload;
     /// Does it run code or compilers that a campaign names?
     const RUNS_FOREIGN_CODE: bool;
+    /// What its work is counted in.
+    const UNIT: Unit;
 
     /// Makes what the campaign needs, here: compilers, crates, a module. It fails if this machine cannot take
     /// part, for example since it has another version of a target.
@@ -43,13 +46,44 @@ pub trait Servable {
     ) -> Result<Self::Workload, <Self::Workload as Workload>::Error>;
 }
 
+/// What the work of a kind of campaign is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Programs that Strait makes.
+    Programs,
+    /// Runs of the user's own tests.
+    Runs,
+}
+
+/// What is known of a kind of campaign before anything is prepared for it.
+#[derive(Clone, Copy, Debug)]
+pub struct KindInfo {
+    /// Its name in a queue.
+    pub name: &'static str,
+    /// Does it run code or compilers that a campaign names?
+    pub runs_foreign_code: bool,
+    /// What its work is counted in.
+    pub unit: Unit,
+}
+
+impl KindInfo {
+    /// The kind that is served so.
+    pub const fn of<S: Servable>() -> KindInfo {
+        KindInfo {
+            name: <S::Workload as Workload>::Settings::KIND,
+            runs_foreign_code: S::RUNS_FOREIGN_CODE,
+            unit: S::UNIT,
+        }
+    }
+}
+
 /// A kind of campaign that a worker can take part in.
 pub trait Kind {
-    /// Its name in a queue.
-    fn name(&self) -> &'static str;
+    /// What is known of it.
+    fn info(&self) -> KindInfo;
 
     /// What was done for campaigns of this kind.
-    fn counters(&self) -> &Counters;
+    fn counters(&self) -> &Arc<Counters>;
 
     /// Does the work of a campaign until there is none for a while. Faults that are `known` are not confirmed
     /// again.
@@ -64,26 +98,27 @@ pub trait Kind {
 }
 
 /// A kind that keeps what it made for a campaign from one turn to the next.
-pub struct Serving<'c, S: Servable> {
+pub struct Serving<S: Servable> {
     servable: S,
+    /// By the names of the campaigns.
     prepared: HashMap<String, S::Workload>,
-    counters: &'c Counters,
+    counters: Arc<Counters>,
 }
 
-impl<'c, S: Servable> Serving<'c, S> {
+impl<S: Servable> Serving<S> {
     /// Nothing is prepared yet.
-    pub fn new(servable: S, counters: &'c Counters) -> Self {
-        Serving { servable, prepared: HashMap::new(), counters }
+    pub fn new(servable: S) -> Self {
+        Serving { servable, prepared: HashMap::new(), counters: Arc::default() }
     }
 }
 
-impl<S: Servable> Kind for Serving<'_, S> {
-    fn name(&self) -> &'static str {
-        <S::Workload as Workload>::Settings::KIND
+impl<S: Servable> Kind for Serving<S> {
+    fn info(&self) -> KindInfo {
+        KindInfo::of::<S>()
     }
 
-    fn counters(&self) -> &Counters {
-        self.counters
+    fn counters(&self) -> &Arc<Counters> {
+        &self.counters
     }
 
     fn serve(
@@ -103,9 +138,9 @@ impl<S: Servable> Kind for Serving<'_, S> {
             shard: Shard::default(),
             jobs: turn.jobs,
             stop: turn.stop,
-            counters: self.counters,
+            counters: &self.counters,
         };
-        Ok(campaign.serve(turn.bench, known)?)
+        Ok(campaign.serve(turn.session, known)?)
     }
 
     fn retain(&mut self, is_there: &dyn Fn(&str) -> bool) {

@@ -12,6 +12,6 @@ pub use begin::{Begun, CannotBegin, Mismatch, Request, Settings, begin, last_set
 pub use campaign::{Body, Campaign, Found, Threads};
 pub use counters::Counters;
 pub use error::Error;
-pub use kind::{Kind, Servable, Serving, Turn};
+pub use kind::{Kind, KindInfo, Servable, Serving, Turn, Unit};
 pub use stop::{Ending, Shortfall, Stop, Timer};
 pub use workload::{Context, Delivery, Pieces, Workload};

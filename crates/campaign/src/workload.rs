@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use strait_findings::{Discovery, Ranges};
-use strait_queue::{LaneName, MAX_INDEX, Part, Piece, Source};
+use strait_queue::{MAX_INDEX, Part, Piece, Source, TargetVersion};
 
 use crate::begin::Settings;
 use crate::counters::Counters;
@@ -30,7 +30,7 @@ pub trait Workload: Sync {
     fn job_settings(&self) -> Value;
 
     /// The targets, as the store and the queue know them.
-    fn lanes(&self) -> Vec<LaneName>;
+    fn targets(&self) -> Vec<TargetVersion>;
 
     /// How many indices a target has in a campaign that the user has limited to `count` of each.
     fn indices(&self, _lane: usize, count: Option<u64>) -> u64 {
@@ -38,7 +38,7 @@ pub trait Workload: Sync {
     }
 
     /// How many indices a piece of a target has.
-    fn piece_size(&self, lane: usize, pieces: Pieces) -> u64;
+    fn piece_size(&self, target: usize, pieces: Pieces) -> u64;
 
     /// A thread begins.
     fn thread(&self, number: usize) -> Self::Thread;
@@ -164,7 +164,7 @@ impl Delivery<'_> {
         Ok(self.source.show(discovery)?)
     }
 
-    /// Delivers a part. `false` when nobody takes it any more.
+    /// Delivers a part. `false` when it is no longer taken.
     pub fn deliver(&mut self, part: Part) -> Result<bool, Error> {
         self.counters.add(&part);
         Ok(self.source.deliver(part)?)

@@ -9,7 +9,7 @@ use strait_campaign::{
     Stop, Workload, begin,
 };
 use strait_findings::{Discovery, Kind, Store};
-use strait_queue::{LaneName, Part, Piece};
+use strait_queue::{Part, Piece, TargetVersion};
 
 #[derive(Debug, thiserror::Error)]
 enum Trouble {
@@ -45,8 +45,8 @@ impl Workload for Naps<'_> {
         Value::Null
     }
 
-    fn lanes(&self) -> Vec<LaneName> {
-        vec![LaneName { target: "bed".to_owned(), version: "1".to_owned() }]
+    fn targets(&self) -> Vec<TargetVersion> {
+        vec![TargetVersion { target: "bed".to_owned(), version: "1".to_owned() }]
     }
 
     fn piece_size(&self, _lane: usize, _pieces: Pieces) -> u64 {

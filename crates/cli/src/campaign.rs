@@ -12,10 +12,10 @@ use strait_campaign::{
 use strait_findings::{
     Discovery, Finding, Harvest, Recorded, Recovery, Resumed, Store, shell_word,
 };
-use strait_queue::{Job, Link, Outsourced, Shard};
+use strait_queue::{Job, Link, QueueOptions, Shard};
 
 use crate::duration;
-use crate::progress::{Progress, Telling};
+use crate::progress::{Progress, ProgressSource};
 use crate::queue::{Events, QueueArgs};
 use crate::summary::{Outcome, Summary};
 use crate::ui::{Paint, Status, Ui, grouped};
@@ -123,7 +123,7 @@ pub struct Session<'a> {
 }
 
 /// How a kind of campaign is run and shown.
-pub struct Manner<'a> {
+pub struct CampaignOptions<'a> {
     /// With a queue: programs in a piece of work, if the user wants to say.
     pub item: Option<u64>,
     /// Keeps in the queue what workers need.
@@ -177,7 +177,7 @@ impl<'a> Session<'a> {
     /// The progress line of a campaign that has done some of its work before.
     pub fn progress(&self, line: Line, place: Place) -> Progress {
         let (counters, started) = (Arc::clone(&self.counters), self.clock.started);
-        let told = Told { counters, line, place, started };
+        let told = CampaignProgress { counters, line, place, started };
         Progress::of(self.ui, Box::new(told), self.stop.flag())
     }
 
@@ -187,7 +187,7 @@ impl<'a> Session<'a> {
         store: &mut Store,
         workload: &W,
         begun: &Begun<S>,
-        manner: &Manner<'_>,
+        options: &CampaignOptions<'_>,
     ) -> Result<(), W::Error> {
         self.clock.start_work(begun.time);
         let shard = begun.shard;
@@ -196,10 +196,10 @@ impl<'a> Session<'a> {
         let campaign = Campaign { workload, count, shard, jobs, stop, counters: &counters };
         let (done, all) = campaign.progress(store, begun.id)?;
         let time = self.args.time.or(begun.time);
-        let progress = self.progress(manner.line, Place { time, all, done, known: manner.known });
+        let progress = self.progress(options.line, Place { time, all, done, known: options.known });
         let ui = self.ui;
         let mut found = |recorded: &Recorded, discovery: &Discovery| {
-            (manner.tell)(ui, &progress, recorded, discovery);
+            (options.tell)(ui, &progress, recorded, discovery);
         };
         let Some(link) = &self.link else {
             campaign.run(store, begun.id, &mut found)?;
@@ -208,14 +208,14 @@ impl<'a> Session<'a> {
             return Ok(());
         };
         let job = campaign.job(link, self.args.queue.lease())?;
-        (manner.keep)(link, &job).map_err(strait_campaign::Error::from)?;
+        (options.keep)(link, &job).map_err(strait_campaign::Error::from)?;
         let events = &mut self.events;
-        let queue = Outsourced {
+        let queue = QueueOptions {
             link,
             job: &job,
             folder: &self.args.out,
-            item: manner.item,
-            keep: &|| (manner.keep)(link, &job),
+            item: options.item,
+            keep: &|| (options.keep)(link, &job),
             tell: &mut |told| {
                 if let Some(text) = events.hear(link, told) {
                     progress.say(text);
@@ -313,14 +313,14 @@ pub struct Place {
 }
 
 /// What the progress line says.
-struct Told {
+struct CampaignProgress {
     counters: Arc<Counters>,
     line: Line,
     place: Place,
     started: Instant,
 }
 
-impl Told {
+impl CampaignProgress {
     fn left(&self, rate: u64) -> Option<Duration> {
         let Place { time, all, done, .. } = self.place;
         if let Some(time) = time {
@@ -331,7 +331,7 @@ impl Told {
     }
 }
 
-impl Telling for Told {
+impl ProgressSource for CampaignProgress {
     fn place(&self) -> Option<(u64, u64)> {
         let Place { time, all, done, .. } = self.place;
         match (time, all) {
@@ -350,8 +350,9 @@ impl Telling for Told {
         let noun = if findings == 1 { "finding" } else { "findings" };
         let left = self.left(rate as u64);
         let left = left.map(|left| format!(", {} left", crate::progress::duration(left)));
+        // What matters comes first: a narrow terminal shows the beginning.
         format!(
-            "{}, {} per second, {findings} {noun}{}",
+            "{findings} {noun}, {}, {} per second{}",
             (self.line.text)(&self.counters),
             grouped(rate as u64),
             left.unwrap_or_default(),

@@ -211,7 +211,7 @@ mod tests {
             (b"GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 404 Not Found"),
             (b"POST /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 405 Method Not Allowed"),
             (&long, "HTTP/1.1 431 Request Header Fields Too Large"),
-            // It never ends; nobody waits for it.
+            // It never ends, and it is not joined.
             (b"GET /metrics", ""),
         ];
         for (request, status) in table {

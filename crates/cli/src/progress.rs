@@ -24,7 +24,7 @@ const FRAME: Duration = Duration::from_millis(100);
 const INTERVAL: Duration = Duration::from_secs(10);
 
 /// Work that can say how far it is.
-pub trait Telling: Send {
+pub trait ProgressSource: Send {
     /// How much is done, of how much; `None` when the end is not known.
     fn place(&self) -> Option<(u64, u64)>;
 
@@ -43,7 +43,7 @@ pub struct Quantity {
 
 /// Where progress is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Manner {
+enum ProgressOutput {
     Silent,
     /// One line that is drawn again and again.
     Drawn,
@@ -51,12 +51,12 @@ enum Manner {
     Lines,
 }
 
-impl Manner {
-    fn choose(quiet: bool, json: bool, terminal: bool) -> Manner {
+impl ProgressOutput {
+    fn choose(quiet: bool, json: bool, terminal: bool) -> ProgressOutput {
         match (quiet, json, terminal) {
-            (true, _, _) | (_, true, false) => Manner::Silent,
-            (_, _, true) => Manner::Drawn,
-            (_, false, false) => Manner::Lines,
+            (true, _, _) | (_, true, false) => ProgressOutput::Silent,
+            (_, _, true) => ProgressOutput::Drawn,
+            (_, false, false) => ProgressOutput::Lines,
         }
     }
 }
@@ -67,7 +67,7 @@ struct Counted {
     count: Arc<AtomicU64>,
 }
 
-impl Telling for Counted {
+impl ProgressSource for Counted {
     fn place(&self) -> Option<(u64, u64)> {
         Some((self.count.load(Ordering::Relaxed), self.quantity.all?))
     }
@@ -97,16 +97,16 @@ impl Progress {
     }
 
     /// Begins to tell about work that has its own words.
-    pub fn of(ui: &Ui, telling: Box<dyn Telling>, stop: &Arc<AtomicBool>) -> Progress {
+    pub fn of(ui: &Ui, source: Box<dyn ProgressSource>, stop: &Arc<AtomicBool>) -> Progress {
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let terminal = std::io::stderr().is_terminal() && !dumb;
-        let manner = Manner::choose(ui.quiet, ui.json, terminal);
+        let output = ProgressOutput::choose(ui.quiet, ui.json, terminal);
         let (stop, started) = (Arc::clone(stop), Instant::now());
-        let view = View { telling, stop, started, terminal: ui.terminal };
-        let reporter = (manner != Manner::Silent).then(|| {
+        let view = View { source, stop, started, terminal: ui.terminal, width: ui.width() };
+        let reporter = (output != ProgressOutput::Silent).then(|| {
             let (sender, end) = channel();
-            let tell = move || match manner {
-                Manner::Drawn => view.draw(&end),
+            let tell = move || match output {
+                ProgressOutput::Drawn => view.draw(&end),
                 _ => view.write_lines(&end),
             };
             (sender, std::thread::spawn(tell))
@@ -141,12 +141,16 @@ impl Drop for Progress {
     }
 }
 
+/// On terminals with fewer columns there is no room for a bar beside the text.
+const NARROW: usize = 80;
+
 /// What the reporting thread sees.
 struct View {
-    telling: Box<dyn Telling>,
+    source: Box<dyn ProgressSource>,
     stop: Arc<AtomicBool>,
     started: Instant,
     terminal: Terminal,
+    width: usize,
 }
 
 impl View {
@@ -154,13 +158,16 @@ impl View {
         if !wait(inbox, PATIENCE, &mut |text| say(self.terminal, text)) {
             return;
         }
-        let bar = match self.telling.place() {
+        let bar = match self.source.place() {
+            Some((_, all)) if self.width < NARROW => {
+                ProgressBar::new(all).with_style(style("{wide_msg}"))
+            }
             Some((_, all)) => ProgressBar::new(all).with_style(style("{bar:20} {wide_msg}")),
             None => ProgressBar::no_length().with_style(style("{spinner} {wide_msg}")),
         };
         bar.set_draw_target(ProgressDrawTarget::stderr());
         loop {
-            bar.set_position(self.telling.place().map_or(0, |(done, _)| done));
+            bar.set_position(self.source.place().map_or(0, |(done, _)| done));
             bar.set_message(self.terminal.printed(&self.text()));
             bar.tick();
             if !wait(inbox, FRAME, &mut |text| bar.println(self.terminal.printed(&text))) {
@@ -177,7 +184,7 @@ impl View {
     }
 
     fn text(&self) -> String {
-        let text = self.telling.line(self.started.elapsed());
+        let text = self.source.line(self.started.elapsed());
         if self.stop.load(Ordering::Relaxed) { format!("stopping, {text}") } else { text }
     }
 }
@@ -199,12 +206,12 @@ fn style(template: &str) -> ProgressStyle {
     style.unwrap_or_else(|_| ProgressStyle::default_spinner())
 }
 
-/// `12,345 states in 1 min 05 s, 190 a second`
+/// `12,345 states in 1 min 05 s, 190 per second`
 fn told(count: u64, quantity: Quantity, elapsed: Duration) -> String {
     let rate = (count as f64 / elapsed.as_secs_f64().max(1e-3)) as u64;
     let of = quantity.all.map_or(String::new(), |all| format!(" of {}", grouped(all)));
     let (count, name, time) = (grouped(count), quantity.name, duration(elapsed));
-    format!("{count}{of} {name} in {time}, {} a second", grouped(rate))
+    format!("{count}{of} {name} in {time}, {} per second", grouped(rate))
 }
 
 /// `5 s`, `1 min 05 s`, `2 h 07 min`.
@@ -224,15 +231,15 @@ mod tests {
     #[test]
     fn quiet_and_json_decide_before_the_terminal() {
         for (quiet, json, terminal, expected) in [
-            (false, false, true, Manner::Drawn),
-            (false, false, false, Manner::Lines),
-            (false, true, true, Manner::Drawn),
-            (false, true, false, Manner::Silent),
-            (true, false, true, Manner::Silent),
-            (true, false, false, Manner::Silent),
-            (true, true, true, Manner::Silent),
+            (false, false, true, ProgressOutput::Drawn),
+            (false, false, false, ProgressOutput::Lines),
+            (false, true, true, ProgressOutput::Drawn),
+            (false, true, false, ProgressOutput::Silent),
+            (true, false, true, ProgressOutput::Silent),
+            (true, false, false, ProgressOutput::Silent),
+            (true, true, true, ProgressOutput::Silent),
         ] {
-            let found = Manner::choose(quiet, json, terminal);
+            let found = ProgressOutput::choose(quiet, json, terminal);
             assert_eq!(found, expected, "quiet {quiet}, json {json}, terminal {terminal}");
         }
     }
@@ -242,10 +249,10 @@ mod tests {
         let states = Quantity { name: "states", all: None };
         let executions = Quantity { name: "executions", all: Some(10_000) };
         for (count, quantity, seconds, expected) in [
-            (0, states, 0, "0 states in 0 s, 0 a second"),
-            (12_345, states, 65, "12,345 states in 1 min 05 s, 189 a second"),
-            (7_200_000, states, 7620, "7,200,000 states in 2 h 07 min, 944 a second"),
-            (500, executions, 5, "500 of 10,000 executions in 5 s, 100 a second"),
+            (0, states, 0, "0 states in 0 s, 0 per second"),
+            (12_345, states, 65, "12,345 states in 1 min 05 s, 189 per second"),
+            (7_200_000, states, 7620, "7,200,000 states in 2 h 07 min, 944 per second"),
+            (500, executions, 5, "500 of 10,000 executions in 5 s, 100 per second"),
         ] {
             assert_eq!(told(count, quantity, Duration::from_secs(seconds)), expected);
         }

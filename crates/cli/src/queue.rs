@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::{Value, json};
 use strait_campaign::Shortfall;
-use strait_queue::{Address, Credentials, DeadLetter, Form, LOST, Link, Told};
+use strait_queue::{Address, Credentials, DeadLetter, Form, LOST, Link, QueueEvent};
 
 use crate::duration;
 use crate::metrics;
@@ -82,8 +82,8 @@ impl Events {
     }
 
     /// Takes note of an event, and says it if it is worth a line.
-    pub fn hear(&mut self, link: &Link, told: Told) -> Option<String> {
-        if let Told::SetAside(DeadLetter { place, why, .. }) = &told {
+    pub fn hear(&mut self, link: &Link, told: QueueEvent) -> Option<String> {
+        if let QueueEvent::SetAside(DeadLetter { place, why, .. }) = &told {
             *self.dead_letters.entry(*place).or_default() += 1;
             self.first.get_or_insert_with(|| (why.clone(), link.address().letters()));
             if self.set_aside() > SAID {
@@ -140,29 +140,29 @@ impl Events {
 }
 
 /// Says what happens in a queue.
-fn tell(link: &Link, kind: &str, told: Told) -> String {
+fn tell(link: &Link, kind: &str, told: QueueEvent) -> String {
     match told {
-        Told::NoWorkers => format!(
+        QueueEvent::NoWorkers => format!(
             "no worker takes work: workers are busy with other campaigns, do not accept campaigns of \
              the kind `{kind}`, or there are none; start `strait worker --queue {} --accept {kind}` on \
              machines that have time",
             link.address()
         ),
-        Told::Refuses(why) => format!("the queue stores nothing: {why}; is there room?"),
-        Told::ServerAway => "the queue does not answer; trying again".to_owned(),
-        Told::SetAside(DeadLetter { place, why, by, .. }) => {
+        QueueEvent::Refuses(why) => format!("the queue stores nothing: {why}; is there room?"),
+        QueueEvent::ServerAway => "the queue does not answer; trying again".to_owned(),
+        QueueEvent::SetAside(DeadLetter { place, why, by, .. }) => {
             format!("a queue message ({place}) could not be used and was set aside by {by}: {why}")
         }
-        Told::WorkerJoined(name) => format!("worker {name} takes part"),
-        Told::WorkerLeft(name) => format!("worker {name} has ended"),
-        Told::WorkerLost(name) => format!(
+        QueueEvent::WorkerJoined(name) => format!("worker {name} takes part"),
+        QueueEvent::WorkerLeft(name) => format!("worker {name} has ended"),
+        QueueEvent::WorkerLost(name) => format!(
             "worker {name} is lost: nothing was heard of it for {} seconds; its work goes to others",
             LOST.as_secs()
         ),
-        Told::Left => {
+        QueueEvent::Left => {
             "results are left in the queue; go on with --queue to collect them".to_owned()
         }
-        Told::NotEnded(why) => format!(
+        QueueEvent::NotEnded(why) => format!(
             "workers may go on, since the queue could not be told that the campaign is over: {why}"
         ),
     }

@@ -61,7 +61,7 @@ impl Failure {
         match self {
             Failure::Usage(error) => {
                 let code = if error.use_stderr() { 2 } else { 0 };
-                // Nobody is left to tell if even this cannot be printed.
+                // If even this cannot be printed, there is no other way to report it.
                 let _ = error.print();
                 ExitCode::from(code)
             }

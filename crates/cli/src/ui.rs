@@ -137,7 +137,7 @@ impl Ui {
     }
 }
 
-/// A line on stderr. Nobody is left to tell if that cannot be written.
+/// A line on stderr. If it cannot be written, there is no other way to report that.
 pub fn say(terminal: Terminal, text: impl Display) {
     let text = terminal.printed(&text.to_string());
     let _ = writeln!(std::io::stderr().lock(), "{text}");

@@ -75,6 +75,22 @@ fn findings(document: &Value) -> Vec<String> {
 }
 
 #[test]
+fn a_package_that_cannot_be_tested_is_no_clean_result() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write =
+        |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("written");
+    write("go.mod", "module example.com/m\n\ngo 1.24\n");
+    fs::create_dir(folder.path().join("broken")).expect("a folder");
+    write("fine_test.go", "package m\n\nimport \"testing\"\n\nfunc TestFine(t *testing.T) {}\n");
+    let Some((code, document)) = fuzzed(folder.path(), &["./..."]) else { return };
+    assert_eq!((code, &document["left_out"]), (0, &json!([])));
+    write("broken/broken_test.go", "package broken\n\nfunc TestBroken() { missing() }\n");
+    let Some((code, document)) = fuzzed(folder.path(), &["./..."]) else { return };
+    let left_out = document["left_out"].as_array().map(Vec::len);
+    assert_eq!((code, left_out, findings(&document)), (2, Some(1), Vec::new()));
+}
+
+#[test]
 fn exit_code_and_reports_follow_the_class() {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, text: &str| {

@@ -200,7 +200,7 @@ fn garbage_in_the_queue_is_counted_and_the_campaign_completes() {
     command.args(["--queue", &address, "--lease", LEASE, "--out"]).arg(folder.path());
     let campaign = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("it starts");
     let job = job(folder.path());
-    for garbage in ["garbage", "", "{\"lane\":999,\"start\":0,\"end\":1}"] {
+    for garbage in ["garbage", "", "{\"target\":999,\"start\":0,\"end\":1}"] {
         publish(&address, &format!("strait.garbage.work.{job}"), garbage);
     }
     publish(&address, &format!("strait.garbage.result.{job}"), "garbage");

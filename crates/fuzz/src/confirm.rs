@@ -11,8 +11,8 @@ use strait_toolchain::Launcher;
 
 use crate::done::run_alone;
 use crate::error::Error;
+use crate::fuzz_target::FuzzTarget;
 use crate::judge::{Fault, judge};
-use crate::lane::Lane;
 use crate::recipe::PATIENCE;
 use crate::work::Work;
 
@@ -74,7 +74,7 @@ pub struct Confirmer<'a> {
     /// How processes are started.
     pub launcher: &'a Launcher,
     /// The target.
-    pub lane: &'a Lane,
+    pub target: &'a FuzzTarget,
     /// Should we stop?
     pub stop: &'a dyn Fn() -> bool,
 }
@@ -91,7 +91,7 @@ impl Confirmer<'_> {
         let mut confirmation = Confirmation::default();
         let before: Vec<&Arc<Work>> = match fault {
             Fault::Crash(death) => {
-                let own = death.before.iter().filter(|(target, _)| **target == *self.lane.target);
+                let own = death.before.iter().filter(|(target, _)| **target == *self.target.target);
                 own.map(|(_, work)| work).collect()
             }
             _ => Vec::new(),
@@ -121,7 +121,7 @@ impl Confirmer<'_> {
         let begun = Instant::now();
         let stop = || (self.stop)() || begun.elapsed() > 2 * BUDGET;
         let again = Arc::new(work.with(options));
-        let done = run_alone(self.launcher, self.lane, again, &stop)?;
+        let done = run_alone(self.launcher, self.target, again, &stop)?;
         let Some(done) = done else { return Ok((0, 0)) };
         let judgement = judge(&done);
         let alike = judgement.suspicions.iter().filter(|found| found.fault.is_like(fault));
@@ -138,15 +138,15 @@ impl Confirmer<'_> {
     ) -> Result<(), Error> {
         let begun = Instant::now();
         let stop = || (self.stop)() || begun.elapsed() > COMPARISON;
-        for other in TARGETS.iter().filter(|other| other.name != self.lane.target) {
+        for other in TARGETS.iter().filter(|other| other.name != self.target.target) {
             if other.accepts(&work.plan, work.options.flavour).is_err() || stop() {
                 continue;
             }
             let options =
                 RunOptions { repetitions: COMPARED, patience: COMPARISON / 3, ..work.options };
-            let lane = Lane::built_in(other);
+            let target = FuzzTarget::built_in(other);
             let again = Arc::new(work.with(options));
-            let Some(done) = run_alone(self.launcher, &lane, again, &stop)? else {
+            let Some(done) = run_alone(self.launcher, &target, again, &stop)? else {
                 continue;
             };
             let judgement = judge(&done);
@@ -154,9 +154,9 @@ impl Confirmer<'_> {
                 continue;
             }
             if judgement.suspicions.iter().any(|found| found.fault.is_like(fault)) {
-                confirmation.alike.push(lane.name());
+                confirmation.alike.push(target.name());
             } else if judgement.suspicions.is_empty() {
-                confirmation.without.push(lane.name());
+                confirmation.without.push(target.name());
             }
         }
         Ok(())

@@ -16,8 +16,8 @@ use strait_toolchain::End;
 use crate::confirm::Confirmation;
 use crate::dialect::Dialect;
 use crate::done::Death;
+use crate::fuzz_target::FuzzTarget;
 use crate::judge::{Fault, Suspicion};
-use crate::lane::Lane;
 use crate::work::Work;
 
 /// Words of allocators that have noticed damage. The same damage is noticed in many ways.
@@ -36,7 +36,7 @@ const DAMAGING: [&str; 4] = ["SIGSEGV", "SIGBUS", "SIGILL", "SIGTRAP"];
 
 /// Everything about a fault, to be kept.
 pub fn discovery(
-    lane: &Lane,
+    target: &FuzzTarget,
     seed: u64,
     work: &Work,
     suspicion: &Suspicion,
@@ -50,15 +50,15 @@ pub fn discovery(
     if let Some(confirmation) = confirmation {
         explanation.push_str(&confirmation.sentences());
     }
-    let mut discovery = Discovery::new(kind, &lane.target, &lane.version, seed, work.index)
-        .title(format!("{}: {title}", lane.target))
+    let mut discovery = Discovery::new(kind, &target.target, &target.version, seed, work.index)
+        .title(format!("{}: {title}", target.target))
         .fingerprint(fingerprint(fault, work))
         .program(text.as_str());
     discovery.generator_version = GENERATOR_VERSION;
     discovery.failed = suspicion.failed + confirmation.map_or(0, |confirmation| confirmation.again);
     discovery.runs = suspicion.runs + confirmation.map_or(0, |confirmation| confirmation.runs);
     discovery.explanation = explanation;
-    discovery.sources = sources(lane, &work.program);
+    discovery.sources = sources(target, &work.program);
     discovery.output = output(fault);
     discovery.observation = seen(fault).and_then(|seen| serde_json::to_value(seen).ok());
     discovery.details = details(&work.options, confirmation);
@@ -66,10 +66,10 @@ pub fn discovery(
 }
 
 /// An index that workers died at. The program is not made: making it may be what kills.
-pub fn deadly(lane: &Lane, seed: u64, index: u64) -> Discovery {
+pub fn deadly(target: &FuzzTarget, seed: u64, index: u64) -> Discovery {
     let mut discovery =
-        Discovery::new(Kind::WORKER_DEATH, &lane.target, &lane.version, seed, index)
-            .title(format!("{}: workers died at program {index} of seed {seed}", lane.target))
+        Discovery::new(Kind::WORKER_DEATH, &target.target, &target.version, seed, index)
+            .title(format!("{}: workers died at program {index} of seed {seed}", target.target))
             .fingerprint(format!("workers died at {}", spelled(index)));
     discovery.generator_version = GENERATOR_VERSION;
     discovery.explanation = format!(
@@ -77,7 +77,7 @@ pub fn deadly(lane: &Lane, seed: u64, index: u64) -> Discovery {
          not run again. They were killed for their use of memory, or this is a fault of Strait. To see \
          which, run the programs before it and it on a machine of your own:\n\
          strait fuzz {} --seed {seed} --count {} --jobs 1\n",
-        lane.target,
+        target.target,
         index + 1
     );
     discovery
@@ -89,15 +89,15 @@ fn spelled(number: u64) -> String {
 }
 
 /// The program in the target's own language, where we can write that.
-fn sources(lane: &Lane, program: &Program) -> Vec<(String, String)> {
-    let language = match lane.target.as_str() {
+fn sources(target: &FuzzTarget, program: &Program) -> Vec<(String, String)> {
+    let language = match target.target.as_str() {
         "crossbeam-channel" => Language::Rust,
         name => match Dialect::of(name).and_then(|dialect| dialect.platform.language()) {
             Some(language) => language,
             None => return Vec::new(),
         },
     };
-    let text = match (language, Era::of(&lane.version)) {
+    let text = match (language, Era::of(&target.version)) {
         (Language::Kotlin, Some(era)) => emit_kotlin(era, program),
         _ => emit(language, program),
     };
@@ -106,8 +106,8 @@ fn sources(lane: &Lane, program: &Program) -> Vec<(String, String)> {
 }
 
 /// Which fault this is, without what only people read: equal for the same fault.
-pub fn identity(lane: &Lane, work: &Work, fault: &Fault) -> String {
-    Discovery::new(kind(fault), &lane.target, &lane.version, 0, 0)
+pub fn identity(target: &FuzzTarget, work: &Work, fault: &Fault) -> String {
+    Discovery::new(kind(fault), &target.target, &target.version, 0, 0)
         .fingerprint(fingerprint(fault, work))
         .id()
 }
@@ -146,7 +146,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// What a panic is called: a stack that is too deep is named as such, whoever says it.
+/// What a panic is called: a stack that is too deep is named as such in every target.
 fn panicked(message: &str) -> String {
     let said = message.lines().next().unwrap_or_default();
     let words = ["StackOverflowError", "stack overflow", "Stack overflow", "stack exceeds"];
@@ -331,7 +331,7 @@ fn waits(plan: &Plan, stuck: &[(Path, At)]) -> String {
     operations.sort_unstable();
     operations.dedup();
     match operations.as_slice() {
-        [] => "nobody waits at an operation".to_owned(),
+        [] => "no process waits at an operation".to_owned(),
         operations => format!("waiting at {}", operations.join(", ")),
     }
 }

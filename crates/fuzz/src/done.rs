@@ -7,11 +7,11 @@ use strait_emit::Complaint;
 use strait_runtimes::{Ended, Summary};
 use strait_toolchain::{End, Launcher};
 
+use crate::batch_compiler::BatchCompiler;
 use crate::error::Error;
-use crate::lane::{Lane, Way};
-use crate::press::Press;
-use crate::seat::Seat;
+use crate::fuzz_target::{FuzzTarget, Way};
 use crate::work::Work;
+use crate::worker_process::WorkerProcess;
 
 /// Work that has come to an end.
 #[derive(Clone, Debug)]
@@ -52,23 +52,25 @@ pub(crate) fn empty() -> Summary {
 /// Runs one piece of work in a process of its own. `None` when `stop` says so before it has ended.
 pub fn run_alone(
     launcher: &Launcher,
-    lane: &Lane,
+    target: &FuzzTarget,
     work: Arc<Work>,
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<Done>, Error> {
-    match &lane.way {
+    match &target.way {
         Way::Worker(spec) => {
-            let Some(mut seat) = Seat::start(launcher, spec, stop)? else { return Ok(None) };
-            seat.submit(&lane.target.as_str().into(), work)?;
-            let done = seat.next(stop);
-            seat.end()?;
+            let Some(mut process) = WorkerProcess::start(launcher, spec, stop)? else {
+                return Ok(None);
+            };
+            process.submit(&target.target.as_str().into(), work)?;
+            let done = process.next(stop);
+            process.end()?;
             done
         }
         Way::Compiler(toolchain) => {
-            let target = lane.target.as_str().into();
-            let press = Press { launcher, toolchain, target: &target, stop };
+            let target = target.target.as_str().into();
+            let compiler = BatchCompiler { launcher, toolchain, target: &target, stop };
             let mut last = None;
-            press.run(&[work], &mut |done| {
+            compiler.run(&[work], &mut |done| {
                 last = Some(done);
                 Ok(true)
             })?;

@@ -20,7 +20,7 @@ pub enum Mischief {
     Lost(i64),
     /// The first was received before the second, and sent after it.
     Swapped(i64, i64),
-    /// Nobody sends this value.
+    /// No process sends this value.
     Invented(i64),
     /// A channel looked closed and empty before it could be.
     ClosedEarly,
@@ -64,7 +64,7 @@ impl fmt::Display for Mischief {
                 )
             }
             Mischief::Invented(value) => {
-                write!(f, "the message {value} was received, and nobody sends it")
+                write!(f, "the message {value} was received, and no process sends it")
             }
             Mischief::ClosedEarly => {
                 write!(

@@ -104,7 +104,7 @@ impl Reducer<'_> {
     fn is_sound(&self, exhibit: &Exhibit, candidate: &Program) -> bool {
         let Ok(plan) = lower(candidate) else { return false };
         // A language's contract is kept by any part of a program that keeps it.
-        let accepted = target(&exhibit.lane.target)
+        let accepted = target(&exhibit.target.target)
             .map_or(true, |target| target.accepts(&plan, exhibit.work.options.flavour).is_ok());
         let explorer = Explorer { max_states: PROOF_STATES };
         accepted

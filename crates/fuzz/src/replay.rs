@@ -13,8 +13,8 @@ use crate::dialect::Dialect;
 use crate::discover::{kind, run_from_json};
 use crate::done::run_alone;
 use crate::error::Error;
+use crate::fuzz_target::{FuzzTarget, TargetFinder};
 use crate::judge::{Fault, judge};
-use crate::lane::{Lane, Lanes};
 use crate::work::Work;
 
 /// How much more often the program is run in each further try.
@@ -28,7 +28,7 @@ pub struct Exhibit {
     /// What was found.
     pub replay: Replay,
     /// The target.
-    pub lane: Lane,
+    pub target: FuzzTarget,
     /// The program, the reduced one if there is one.
     pub work: Work,
 }
@@ -48,7 +48,7 @@ impl Exhibit {
     /// Reads a finding and gets its target ready.
     pub fn open(
         folder: &Path,
-        lanes: &mut Lanes<'_>,
+        finder: &mut TargetFinder<'_>,
         tell: &mut dyn FnMut(&str),
     ) -> Result<Exhibit, Error> {
         let refuse = |why: String| Error::NotReplayable { folder: folder.to_owned(), why };
@@ -57,13 +57,13 @@ impl Exhibit {
         let options = finding.details.get("run").and_then(run_from_json).ok_or_else(|| {
             refuse("finding.json does not say how the program was run; was it found by another part of Strait?".to_owned())
         })?;
-        let lane = match Dialect::of(&finding.target) {
-            Some(dialect) => lanes.language(dialect, Some(&finding.version), tell)?,
+        let target = match Dialect::of(&finding.target) {
+            Some(dialect) => finder.language(dialect, Some(&finding.version), tell)?,
             None => {
                 let target = target(&finding.target)?;
                 let version = Version::parse(&finding.version)
                     .map_err(|_| refuse(format!("`{}` is not a version", finding.version)))?;
-                lanes.version(target, &version, tell)?
+                finder.version(target, &version, tell)?
             }
         };
         let text = replay
@@ -73,7 +73,7 @@ impl Exhibit {
         let program =
             parse(text).map_err(|problems| refuse(problems.render("program.strait", text)))?;
         let work = work(finding.index, program, options)?;
-        Ok(Exhibit { replay, lane, work })
+        Ok(Exhibit { replay, target, work })
     }
 
     /// The kind of fault.
@@ -114,7 +114,7 @@ impl Exhibit {
         stop: &dyn Fn() -> bool,
     ) -> Result<Rerun, Error> {
         let work = Arc::new(work(self.work.index, program.clone(), *options)?);
-        let done = run_alone(launcher, &self.lane, work, stop)?;
+        let done = run_alone(launcher, &self.target, work, stop)?;
         let Some(done) = done else { return Ok(Rerun { failed: 0, runs: 0, fault: None }) };
         let judgement = judge(&done);
         let alike = judgement.suspicions.iter().filter(|found| kind(&found.fault) == *self.kind());

@@ -3,14 +3,14 @@
 //! generator, or they do not take part.
 
 use serde::{Deserialize, Serialize};
-use strait_campaign::{Mismatch, Servable, Turn};
+use strait_campaign::{Mismatch, Servable, Turn, Unit};
 use strait_generate::GENERATOR_VERSION;
-use strait_queue::LaneName;
+use strait_queue::TargetVersion;
 use strait_toolchain::Launcher;
 
 use crate::error::Error;
-use crate::lane::Lanes;
-use crate::workload::{Programs, lane_names};
+use crate::fuzz_target::TargetFinder;
+use crate::workload::{Programs, target_versions};
 
 /// The way from an index to a program and its runs; grows when that changes.
 pub(crate) const RECIPE_VERSION: u32 = 2;
@@ -68,19 +68,20 @@ pub(crate) struct JobSettings {
 /// Takes part in campaigns of a queue.
 pub struct Fuzzing<'a> {
     launcher: &'a Launcher,
-    lanes: Lanes<'a>,
+    finder: TargetFinder<'a>,
 }
 
 impl<'a> Fuzzing<'a> {
-    /// With targets that are found or built by `lanes`.
-    pub fn new(launcher: &'a Launcher, lanes: Lanes<'a>) -> Self {
-        Fuzzing { launcher, lanes }
+    /// With targets that are found or built by `finder`.
+    pub fn new(launcher: &'a Launcher, finder: TargetFinder<'a>) -> Self {
+        Fuzzing { launcher, finder }
     }
 }
 
 impl<'a> Servable for Fuzzing<'a> {
     type Workload = Programs<'a>;
     const RUNS_FOREIGN_CODE: bool = false;
+    const UNIT: Unit = Unit::Programs;
 
     fn prepare(&mut self, turn: &Turn<'_>) -> Result<Programs<'a>, Error> {
         let job = turn.job;
@@ -93,10 +94,10 @@ impl<'a> Servable for Fuzzing<'a> {
                 settings.generator, settings.recipe, ours.0, ours.1
             )));
         }
-        let made = self.lanes.resolve(&settings.asked, &mut |text| (turn.say)(text.to_owned()))?;
-        let (there, here) = (&job.lanes, lane_names(&made));
+        let made = self.finder.resolve(&settings.asked, &mut |text| (turn.say)(text.to_owned()))?;
+        let (there, here) = (&job.targets, target_versions(&made));
         if *there != here {
-            let names = |names: &[LaneName]| {
+            let names = |names: &[TargetVersion]| {
                 let words: Vec<String> =
                     names.iter().map(|name| format!("{} {}", name.target, name.version)).collect();
                 words.join(", ")

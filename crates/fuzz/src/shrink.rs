@@ -17,7 +17,7 @@ pub fn siblings(program: &Program) -> impl Iterator<Item = Program> + use<> {
     let program = program.clone();
     cuts.into_iter().filter_map(move |cut| {
         let text = print(&without_uncalled(cut.apply(&program)));
-        // Reading it again drops variables that nobody uses any more, and checks it.
+        // Reading it again drops variables that are no longer used, and checks it.
         let fresh = text.len() <= original.len() && seen.insert(text.clone());
         fresh.then(|| parse(&text).ok()).flatten()
     })

@@ -1,11 +1,13 @@
 //! From an index to a piece of work: the program, its plan, and how it is to be run.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use strait_calculus::Program;
 use strait_generate::{Config, Explorer, Generator, Heuristic};
 use strait_runtimes::{Flavour, Payload, Perturbation, Plan, RunOptions, Style, lower};
 
 use crate::error::Error;
-use crate::lane::{Lane, Way};
+use crate::fuzz_target::{FuzzTarget, Way};
 use crate::recipe::{REPETITIONS, Recipe};
 
 /// States that a proof of termination may take. Candidates that need more are dropped, so this
@@ -32,7 +34,7 @@ impl Work {
     }
 }
 
-/// Makes the work of one lane.
+/// Makes the work of one target.
 #[derive(Debug)]
 pub struct Maker {
     seed: u64,
@@ -44,26 +46,27 @@ pub struct Maker {
 }
 
 impl Maker {
-    /// For the lane's capabilities.
-    pub fn new(seed: u64, lane: &Lane) -> Result<Maker, Error> {
+    /// For the target's capabilities.
+    pub fn new(seed: u64, target: &FuzzTarget) -> Result<Maker, Error> {
         let mut generators = Vec::new();
-        for (flavour, capabilities) in &lane.flavours {
+        for (flavour, capabilities) in &target.flavours {
             for size in Recipe::sizes() {
                 let weights = Heuristic::F.weights();
                 let config = Config { weights, capabilities: capabilities.clone(), size };
-                let generator = Generator::new(seed, config)
-                    .map_err(|source| Error::NoPrograms { target: lane.target.clone(), source })?;
+                let generator = Generator::new(seed, config).map_err(|source| {
+                    Error::NoPrograms { target: target.target.clone(), source }
+                })?;
                 generators.push(((*flavour, size), generator));
             }
         }
-        let flavours = lane.flavours.iter().map(|(flavour, _)| *flavour).collect();
+        let flavours = target.flavours.iter().map(|(flavour, _)| *flavour).collect();
         let prover = Explorer { max_states: PROOF_STATES };
-        let is_compiled = matches!(lane.way, Way::Compiler(_));
+        let is_compiled = matches!(target.way, Way::Compiler(_));
         Ok(Maker { seed, flavours, is_compiled, generators, prover })
     }
 
-    /// The work of an index.
-    pub fn make(&self, index: u64) -> Result<Work, Error> {
+    /// The work of an index; `None` if the flag was set meanwhile, since what it is then depends on time.
+    pub fn make(&self, index: u64, stop: &AtomicBool) -> Result<Option<Work>, Error> {
         let recipe = Recipe::of(self.seed, index, &self.flavours);
         let key = (recipe.options.flavour, recipe.size);
         let generator = self.generators.iter().find(|(known, _)| *known == key);
@@ -72,12 +75,15 @@ impl Maker {
         let generated = if recipe.dwells {
             generator.gadget(index)
         } else {
-            generator.generate_proved(index, &self.prover)
+            generator.generate_proved(index, &self.prover.until(stop))
         };
+        if stop.load(Ordering::SeqCst) {
+            return Ok(None);
+        }
         let program = generated.program;
         let plan = lower(&program)?;
         let options = if self.is_compiled { compiled(recipe.options) } else { recipe.options };
-        Ok(Work { index, program, plan, options })
+        Ok(Some(Work { index, program, plan, options }))
     }
 }
 

@@ -12,22 +12,22 @@ use strait_campaign::{Context, Delivery, Ending, Pieces, Workload};
 use strait_emit::Toolchain;
 use strait_findings::Discovery;
 use strait_generate::GENERATOR_VERSION;
-use strait_queue::{LaneName, Part, Piece};
+use strait_queue::{Part, Piece, TargetVersion};
 use strait_runtimes::RunOptions;
 use strait_toolchain::{End, Launcher};
 
+use crate::batch_compiler::BatchCompiler;
 use crate::confirm::Confirmer;
 use crate::counts;
 use crate::discover::{deadly, discovery, identity};
 use crate::done::Done;
 use crate::error::Error;
+use crate::fuzz_target::{FuzzTarget, Way};
 use crate::judge::{Fault, Suspicion, judge};
-use crate::lane::{Lane, Way};
-use crate::press::Press;
 use crate::recipe::PATIENCE;
-use crate::seat::{AHEAD, Seat};
 use crate::settings::{JobSettings, RECIPE_VERSION, Settings};
 use crate::work::{Maker, Work};
+use crate::worker_process::{AHEAD, WorkerProcess};
 
 /// Indices in a piece of most targets, for threads of this process.
 const PIECE: u64 = 32;
@@ -50,38 +50,43 @@ const DELIVERY: Duration = Duration::from_millis(300);
 /// The programs of a campaign.
 pub struct Programs<'a> {
     launcher: &'a Launcher,
-    lanes: Vec<Lane>,
+    targets: Vec<FuzzTarget>,
     seed: u64,
     makers: Vec<Maker>,
     names: Vec<Arc<str>>,
-    /// For each lane: has it hung?
+    /// For each target: has it hung?
     hung: Vec<AtomicBool>,
 }
 
 impl<'a> Programs<'a> {
     /// For these targets.
-    pub fn new(launcher: &'a Launcher, lanes: Vec<Lane>, seed: u64) -> Result<Self, Error> {
+    pub fn new(launcher: &'a Launcher, targets: Vec<FuzzTarget>, seed: u64) -> Result<Self, Error> {
         Ok(Programs {
             launcher,
             seed,
-            makers: lanes.iter().map(|lane| Maker::new(seed, lane)).collect::<Result<_, _>>()?,
-            names: lanes.iter().map(|lane| lane.target.as_str().into()).collect(),
-            hung: lanes.iter().map(|_| AtomicBool::new(false)).collect(),
-            lanes,
+            makers: targets
+                .iter()
+                .map(|target| Maker::new(seed, target))
+                .collect::<Result<_, _>>()?,
+            names: targets.iter().map(|target| target.target.as_str().into()).collect(),
+            hung: targets.iter().map(|_| AtomicBool::new(false)).collect(),
+            targets,
         })
     }
 }
 
 /// Targets as the store and the queue know them.
-pub(crate) fn lane_names(lanes: &[Lane]) -> Vec<LaneName> {
-    let name =
-        |lane: &Lane| LaneName { target: lane.target.clone(), version: lane.version.clone() };
-    lanes.iter().map(name).collect()
+pub(crate) fn target_versions(targets: &[FuzzTarget]) -> Vec<TargetVersion> {
+    let name = |target: &FuzzTarget| TargetVersion {
+        target: target.target.clone(),
+        version: target.version.clone(),
+    };
+    targets.iter().map(name).collect()
 }
 
 impl Workload for Programs<'_> {
     /// Worker processes by the programs that they are.
-    type Thread = HashMap<String, Seat>;
+    type Thread = HashMap<String, WorkerProcess>;
     type Error = Error;
     type Settings = Settings;
 
@@ -90,16 +95,16 @@ impl Workload for Programs<'_> {
             seed: self.seed,
             generator: GENERATOR_VERSION,
             recipe: RECIPE_VERSION,
-            asked: self.lanes.iter().map(Lane::asked).collect(),
+            asked: self.targets.iter().map(FuzzTarget::asked).collect(),
         })
     }
 
-    fn lanes(&self) -> Vec<LaneName> {
-        lane_names(&self.lanes)
+    fn targets(&self) -> Vec<TargetVersion> {
+        target_versions(&self.targets)
     }
 
-    fn piece_size(&self, lane: usize, pieces: Pieces) -> u64 {
-        match (&self.lanes[lane].way, pieces) {
+    fn piece_size(&self, target: usize, pieces: Pieces) -> u64 {
+        match (&self.targets[target].way, pieces) {
             (Way::Compiler(_), _) => COMPILED_TOGETHER,
             (Way::Worker(_), Pieces::Here) => PIECE,
             (Way::Worker(_), Pieces::Queue { asked: Some(asked), .. }) => asked.max(1),
@@ -109,37 +114,37 @@ impl Workload for Programs<'_> {
         }
     }
 
-    fn thread(&self, _number: usize) -> HashMap<String, Seat> {
+    fn thread(&self, _number: usize) -> HashMap<String, WorkerProcess> {
         HashMap::new()
     }
 
-    fn leave(&self, seats: HashMap<String, Seat>) {
-        for seat in seats.into_values() {
+    fn leave(&self, processes: HashMap<String, WorkerProcess>) {
+        for process in processes.into_values() {
             // It was asked to end; whether it does so well is of no importance any more.
-            let _ = seat.end();
+            let _ = process.end();
         }
     }
 
     fn run(
         &self,
-        seats: &mut HashMap<String, Seat>,
+        processes: &mut HashMap<String, WorkerProcess>,
         context: &Context<'_>,
         piece: &Piece,
         delivery: &mut Delivery<'_>,
     ) -> Result<bool, Error> {
         let (part, delivered) = (Part::default(), Instant::now());
         let mut running = Running { programs: self, context, piece, delivery, part, delivered };
-        let ran = running.run(seats);
+        let ran = running.run(processes);
         // What is done is done, whatever failed.
         let is_wanted = running.deliver()?;
         Ok(ran? && is_wanted)
     }
 
     fn deadly(&self, piece: &Piece) -> Part {
-        let lane = &self.lanes[piece.lane];
+        let target = &self.targets[piece.target];
         let mut part = Part::default();
         for index in &piece.deadly {
-            part.discoveries.push(deadly(lane, self.seed, *index));
+            part.discoveries.push(deadly(target, self.seed, *index));
             part.indices.insert(*index..*index + 1);
         }
         part
@@ -158,7 +163,7 @@ struct Running<'r, 'd> {
 }
 
 impl Running<'_, '_> {
-    /// Delivers what is done; `false` if nobody takes it any more.
+    /// Delivers what is done; `false` if it is no longer taken.
     fn deliver(&mut self) -> Result<bool, Error> {
         self.delivered = Instant::now();
         Ok(self.delivery.deliver(std::mem::take(&mut self.part))?)
@@ -174,23 +179,24 @@ impl Running<'_, '_> {
         self.count(name, u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     }
 
-    fn lane(&self) -> &Lane {
-        &self.programs.lanes[self.piece.lane]
+    fn target(&self) -> &FuzzTarget {
+        &self.programs.targets[self.piece.target]
     }
 
     /// Runs the piece; `false` when stopped in the middle.
-    fn run(&mut self, seats: &mut HashMap<String, Seat>) -> Result<bool, Error> {
+    fn run(&mut self, processes: &mut HashMap<String, WorkerProcess>) -> Result<bool, Error> {
         let programs = self.programs;
-        let lane = &programs.lanes[self.piece.lane];
-        match &lane.way {
+        let target = &programs.targets[self.piece.target];
+        match &target.way {
             Way::Worker(spec) => {
-                let (key, context) = (lane.worker_key(), self.context);
-                if !seats.contains_key(&key) {
-                    let seat = Seat::start(programs.launcher, spec, &|| context.is_due())?;
-                    seats.extend(seat.map(|seat| (key.clone(), seat)));
+                let (key, context) = (target.worker_key(), self.context);
+                if !processes.contains_key(&key) {
+                    let process =
+                        WorkerProcess::start(programs.launcher, spec, &|| context.is_due())?;
+                    processes.extend(process.map(|process| (key.clone(), process)));
                 }
-                let Some(seat) = seats.get_mut(&key) else { return Ok(false) };
-                self.run_in(seat)
+                let Some(process) = processes.get_mut(&key) else { return Ok(false) };
+                self.run_in(process)
             }
             Way::Compiler(toolchain) => {
                 let toolchain = toolchain.cancelled_by(Arc::clone(self.context.flag()));
@@ -199,27 +205,34 @@ impl Running<'_, '_> {
         }
     }
 
-    fn run_in(&mut self, seat: &mut Seat) -> Result<bool, Error> {
+    fn run_in(&mut self, process: &mut WorkerProcess) -> Result<bool, Error> {
         let mut left = self.piece.indices.clone();
         let context = self.context;
         let stop = || context.is_due();
         loop {
-            self.send_ahead(seat, &mut left)?;
-            if seat.load() == 0 {
+            if !self.send_ahead(process, &mut left)? {
+                return Ok(false);
+            }
+            if process.load() == 0 {
                 return Ok(true);
             }
-            let Some(ended) = seat.next(&stop)? else { return Ok(false) };
+            let Some(ended) = process.next(&stop)? else { return Ok(false) };
             if !self.account(&ended)? {
                 return Ok(false);
             }
         }
     }
 
-    fn send_ahead(&mut self, seat: &mut Seat, left: &mut Range<u64>) -> Result<(), Error> {
+    /// Keeps the process busy; `false` when stopped in the middle.
+    fn send_ahead(
+        &mut self,
+        process: &mut WorkerProcess,
+        left: &mut Range<u64>,
+    ) -> Result<bool, Error> {
         let (piece, programs) = (self.piece, self.programs);
         let ahead = if piece.is_watched { 0 } else { AHEAD };
-        while seat.load() <= ahead {
-            let Some(index) = left.next() else { return Ok(()) };
+        while process.load() <= ahead {
+            let Some(index) = left.next() else { return Ok(true) };
             if !piece.runs(index) {
                 continue;
             }
@@ -227,14 +240,15 @@ impl Running<'_, '_> {
                 self.delivery.begin(index..index + 1)?;
             }
             let begun = Instant::now();
-            let mut work = programs.makers[piece.lane].make(index)?;
-            if programs.hung[piece.lane].load(Ordering::Relaxed) {
+            let made = programs.makers[piece.target].make(index, self.context.flag())?;
+            let Some(mut work) = made else { return Ok(false) };
+            if programs.hung[piece.target].load(Ordering::Relaxed) {
                 work.options.patience = KNOWN_PATIENCE;
             }
             self.count_time(counts::GENERATING, begun.elapsed());
-            seat.submit(&programs.names[piece.lane], Arc::new(work))?;
+            process.submit(&programs.names[piece.target], Arc::new(work))?;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Compiles and runs the piece, one program at a time if it is watched; `false` when stopped in the
@@ -245,24 +259,29 @@ impl Running<'_, '_> {
         let indices: Vec<u64> = indices.collect();
         let together = if piece.is_watched { 1 } else { indices.len().max(1) };
         let stop = || context.is_due();
-        let target = &programs.names[piece.lane];
-        let press = Press { launcher: programs.launcher, toolchain, target, stop: &stop };
+        let target = &programs.names[piece.target];
+        let compiler =
+            BatchCompiler { launcher: programs.launcher, toolchain, target, stop: &stop };
         for indices in indices.chunks(together) {
             if let (true, [index, ..]) = (piece.is_watched, indices) {
                 self.delivery.begin(*index..*index + 1)?;
             }
             let begun = Instant::now();
-            let make = |index: &u64| programs.makers[piece.lane].make(*index).map(Arc::new);
-            let works = indices.iter().map(make).collect::<Result<Vec<_>, Error>>()?;
+            let mut works = Vec::new();
+            for index in indices {
+                let made = programs.makers[piece.target].make(*index, context.flag())?;
+                let Some(work) = made.filter(|_| !context.is_due()) else { return Ok(false) };
+                works.push(Arc::new(work));
+            }
             self.count_time(counts::GENERATING, begun.elapsed());
-            if !press.run(&works, &mut |ended| self.account(&ended))? {
+            if !compiler.run(&works, &mut |ended| self.account(&ended))? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Judges and counts what has ended; `false` if nobody wants to hear of it any more.
+    /// Judges and counts what has ended; `false` if it is no longer wanted.
     fn account(&mut self, ended: &Done) -> Result<bool, Error> {
         let discoveries = self.examine(ended)?;
         let index = ended.work.index;
@@ -300,17 +319,17 @@ impl Running<'_, '_> {
         work: &Arc<Work>,
         suspicion: &Suspicion,
     ) -> Result<Option<Discovery>, Error> {
-        let (lane, seed, context) = (self.lane(), self.programs.seed, self.context);
+        let (target, seed, context) = (self.target(), self.programs.seed, self.context);
         let fault = &suspicion.fault;
-        let name = identity(lane, work, fault);
-        let hung = &self.programs.hung[self.piece.lane];
+        let name = identity(target, work, fault);
+        let hung = &self.programs.hung[self.piece.target];
         let is_hang = matches!(fault, Fault::Hang { .. });
         if context.is_known(&name) {
             hung.fetch_or(is_hang, Ordering::Relaxed);
-            return Ok(Some(discovery(lane, seed, work, suspicion, None)));
+            return Ok(Some(discovery(target, seed, work, suspicion, None)));
         }
         let stop = || context.is_now();
-        let confirmer = Confirmer { launcher: self.programs.launcher, lane, stop: &stop };
+        let confirmer = Confirmer { launcher: self.programs.launcher, target, stop: &stop };
         let (culprit, mut confirmation) = confirmer.confirm(work, fault)?;
         if confirmation.again == 0 && !is_certain(fault, &work.options) {
             self.count(counts::DROPPED, 1);
@@ -319,14 +338,14 @@ impl Running<'_, '_> {
         confirmer.compare(&culprit, fault, &mut confirmation)?;
         context.learn(name);
         hung.fetch_or(is_hang, Ordering::Relaxed);
-        Ok(Some(discovery(lane, seed, &culprit, suspicion, Some(&confirmation))))
+        Ok(Some(discovery(target, seed, &culprit, suspicion, Some(&confirmation))))
     }
 }
 
 /// Is the fault beyond doubt even if it does not show again?
 fn is_certain(fault: &Fault, options: &RunOptions) -> bool {
     match fault {
-        // Memory may have been short, or somebody killed it.
+        // Memory may have been short, or the process was killed from outside.
         Fault::Crash(death) => {
             matches!(&death.end, End::Signalled(signal) if !["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"].contains(&signal.as_str()))
         }

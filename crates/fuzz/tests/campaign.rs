@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use strait_campaign::{Campaign, Counters, Request, Stop, begin};
 use strait_findings::{Finding, Store};
-use strait_fuzz::{Exhibit, Lane, Lanes, Programs, Reducer, Settings, counts, keep};
+use strait_fuzz::{Exhibit, FuzzTarget, Programs, Reducer, Settings, TargetFinder, counts, keep};
 use strait_runtimes::target;
 use strait_toolchain::Launcher;
 
@@ -22,8 +22,8 @@ fn fuzz(folder: &Path, name: &str, count: u64, time: Duration) -> (Counters, Vec
     let request = Request { settings, count: Some(count), ..Request::default() };
     let begun = begin(&mut store, folder, request, 7).expect("begun");
     let (counters, launcher) = (Counters::default(), launcher());
-    let lane = Lane::built_in(target(name).expect("a target"));
-    let workload = Programs::new(&launcher, vec![lane], begun.seed).expect("programs");
+    let target = FuzzTarget::built_in(target(name).expect("a target"));
+    let workload = Programs::new(&launcher, vec![target], begun.seed).expect("programs");
     let stop = Stop::default();
     let _timer = stop.after(Some(time));
     let campaign = Campaign {
@@ -99,8 +99,8 @@ fn a_finding_can_be_run_again_and_made_small() {
     let finding = findings.first().expect("one in a thousand operations aborts");
     let directory = folder.path().join("findings").join(&finding.id);
     let launcher = launcher();
-    let mut lanes = Lanes::new(&launcher, std::sync::Arc::new(AtomicBool::new(false)));
-    let exhibit = Exhibit::open(&directory, &mut lanes, &mut |_| {}).expect("readable");
+    let mut targets = TargetFinder::new(&launcher, std::sync::Arc::new(AtomicBool::new(false)));
+    let exhibit = Exhibit::open(&directory, &mut targets, &mut |_| {}).expect("readable");
     let rerun = exhibit.run(&launcher, Duration::from_secs(60), &|| false).expect("run");
     assert!(rerun.failed > 0, "{rerun:?}");
     let reducer = Reducer {
@@ -112,6 +112,6 @@ fn a_finding_can_be_run_again_and_made_small() {
     let reduced = reducer.reduce(&exhibit).expect("tried").expect("it still shows");
     assert!(reduced.after < reduced.before, "{reduced:?}");
     keep(&directory, &reduced).expect("written");
-    let again = Exhibit::open(&directory, &mut lanes, &mut |_| {}).expect("readable");
+    let again = Exhibit::open(&directory, &mut targets, &mut |_| {}).expect("readable");
     assert_eq!(again.work.program, reduced.program, "a replay takes the smaller program");
 }

@@ -1,5 +1,7 @@
 //! Who decides whether a program terminates, where a rule alone does not guarantee it.
 
+use std::sync::atomic::AtomicBool;
+
 use strait_calculus::{ExamineOptions, Program, Verdict, examine};
 use strait_explore::Coverage;
 
@@ -33,9 +35,20 @@ impl Default for Explorer {
 impl Explorer {
     /// The verdict on a checked program and how much it speaks for.
     pub fn verdict(&self, program: &Program) -> (Verdict, Coverage) {
+        self.verdict_until(program, None)
+    }
+
+    /// The prover that gives up when the flag is set. What is generated with it counts only if the flag
+    /// is not set afterwards: otherwise it depends on time.
+    pub fn until(self, stop: &AtomicBool) -> impl Prover {
+        move |program: &Program| decided(self.verdict_until(program, Some(stop)).0)
+    }
+
+    fn verdict_until(&self, program: &Program, stop: Option<&AtomicBool>) -> (Verdict, Coverage) {
         let options = ExamineOptions {
             outcomes: false,
             max_states: self.max_states,
+            stop,
             ..ExamineOptions::default()
         };
         let examination = examine(program, &options);
@@ -43,12 +56,16 @@ impl Explorer {
     }
 }
 
+fn decided(verdict: Verdict) -> Option<bool> {
+    match verdict {
+        Verdict::Terminates => Some(true),
+        Verdict::Unknown => None,
+        Verdict::Diverges | Verdict::Leak | Verdict::Deadlock | Verdict::Panic => Some(false),
+    }
+}
+
 impl Prover for Explorer {
     fn terminates(&self, program: &Program) -> Option<bool> {
-        match self.verdict(program).0 {
-            Verdict::Terminates => Some(true),
-            Verdict::Unknown => None,
-            Verdict::Diverges | Verdict::Leak | Verdict::Deadlock | Verdict::Panic => Some(false),
-        }
+        decided(self.verdict(program).0)
     }
 }

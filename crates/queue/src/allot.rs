@@ -1,4 +1,4 @@
-//! Who runs what next: blocks of indices, from the lane that has had the least time so far, so that
+//! Who runs what next: blocks of indices, from the target that has had the least time so far, so that
 //! a slow target or one that hangs all the time does not eat the time of the others.
 
 use std::collections::VecDeque;
@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use crate::shard::Shard;
 
-/// Part of a lane's work.
+/// Part of a target's work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Which lane.
-    pub lane: usize,
+    /// Which target.
+    pub target: usize,
     /// Which indices.
     pub indices: Range<u64>,
 }
@@ -35,7 +35,7 @@ pub struct Allotment {
 }
 
 impl Allotment {
-    /// For each lane what is missing, and how many indices a block has. What belongs to others than
+    /// For each target what is missing, and how many indices a block has. What belongs to others than
     /// the share is not given out.
     pub fn new(missing: impl IntoIterator<Item = (Vec<Range<u64>>, u64)>, shard: Shard) -> Self {
         let queue = |(missing, block): (Vec<Range<u64>>, u64)| Queue {
@@ -56,33 +56,33 @@ impl Allotment {
     }
 
     /// Is all of this still to be done, and ours?
-    pub fn covers(&self, lane: usize, indices: &Range<u64>) -> bool {
+    pub fn covers(&self, target: usize, indices: &Range<u64>) -> bool {
         let length = indices.end.saturating_sub(indices.start);
         let is_missing = |queue: &Queue| {
             let within =
                 |missing: &Range<u64>| missing.start <= indices.start && indices.end <= missing.end;
             queue.missing.iter().any(within)
         };
-        self.queues.get(lane).is_some_and(is_missing)
+        self.queues.get(target).is_some_and(is_missing)
             && self.shard.next(indices, length).as_ref() == Some(indices)
     }
 
     /// The next block.
     pub fn claim(&mut self) -> Option<Block> {
         let waiting = self.queues.iter().enumerate().filter(|(_, queue)| !queue.missing.is_empty());
-        let (lane, _) = waiting.min_by_key(|(_, queue)| queue.expected())?;
-        let queue = &mut self.queues[lane];
+        let (target, _) = waiting.min_by_key(|(_, queue)| queue.expected())?;
+        let queue = &mut self.queues[target];
         let front = queue.missing.front_mut()?;
         let indices = self.shard.next(front, queue.block)?;
         front.start = indices.end;
         queue.skip(self.shard);
         queue.running += 1;
-        Some(Block { lane, indices })
+        Some(Block { target, indices })
     }
 
     /// A block is done, and took so long.
-    pub fn finish(&mut self, lane: usize, spent: Duration) {
-        let queue = &mut self.queues[lane];
+    pub fn finish(&mut self, target: usize, spent: Duration) {
+        let queue = &mut self.queues[target];
         queue.spent += spent;
         queue.finished += 1;
         queue.running = queue.running.saturating_sub(1);
@@ -117,8 +117,8 @@ mod tests {
         let mut blocks = [0, 0];
         for _ in 0..110 {
             let block = allotment.claim().expect("there is more");
-            blocks[block.lane] += 1;
-            allotment.finish(block.lane, Duration::from_millis([10, 100][block.lane]));
+            blocks[block.target] += 1;
+            allotment.finish(block.target, Duration::from_millis([10, 100][block.target]));
         }
         assert_eq!(blocks, [100, 10]);
     }
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn what_is_covered_is_missing_and_ours() {
         let allotment = Allotment::new([(vec![3..50, 60..61], 32), (vec![], 1)], Shard::default());
-        let covered = |lane, indices: Range<u64>| allotment.covers(lane, &indices);
+        let covered = |target, indices: Range<u64>| allotment.covers(target, &indices);
         assert!(covered(0, 3..50) && covered(0, 10..11) && covered(0, 60..61));
         assert!(!covered(0, 2..4) && !covered(0, 40..61) && !covered(1, 0..1) && !covered(2, 3..4));
         assert!(!covered(0, 10..10), "nothing is no work");
@@ -143,7 +143,7 @@ mod tests {
         );
         let mut given: Vec<(usize, u64)> = Vec::new();
         while let Some(block) = allotment.claim() {
-            given.extend(block.indices.map(|index| (block.lane, index)));
+            given.extend(block.indices.map(|index| (block.target, index)));
         }
         let expected: Vec<(usize, u64)> =
             (3..50).chain([60]).map(|index| (0, index)).chain([(2, 7)]).collect();

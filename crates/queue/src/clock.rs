@@ -9,7 +9,7 @@ pub trait Clock: Send + Sync {
     /// The time since some moment.
     fn now(&self) -> Duration;
 
-    /// Waits until it is ready, for so long. Is it ready? Whoever changes what `is_ready` looks at calls
+    /// Waits until it is ready, for so long. Is it ready? Code that changes what `is_ready` looks at calls
     /// [`Clock::wake`].
     fn wait(&self, most: Duration, is_ready: &dyn Fn() -> bool) -> bool;
 

@@ -12,22 +12,22 @@ use crate::allot::{Allotment, Block};
 use crate::error::Error;
 use crate::source::{Part, Piece, Source};
 
-/// What a thread brings: a lane and what was done of it.
-pub type Brought = (usize, Part);
+/// What a thread brings: a target and what was done of it.
+pub type TargetPart = (usize, Part);
 
 /// One thread's way to the allotment and to the store.
 #[derive(Debug)]
 pub struct Embedded<'a> {
     allotment: &'a Mutex<Allotment>,
-    sender: Sender<Brought>,
-    lane: usize,
+    sender: Sender<TargetPart>,
+    target: usize,
 }
 
 impl<'a> Embedded<'a> {
     /// The receiver's end of the channel is for the [`crate::Ledger`]; it is over when all threads'
     /// sources are gone.
-    pub fn new(allotment: &'a Mutex<Allotment>, sender: Sender<Brought>) -> Self {
-        Embedded { allotment, sender, lane: 0 }
+    pub fn new(allotment: &'a Mutex<Allotment>, sender: Sender<TargetPart>) -> Self {
+        Embedded { allotment, sender, target: 0 }
     }
 
     fn allotment(&self) -> MutexGuard<'a, Allotment> {
@@ -40,10 +40,10 @@ impl Source for Embedded<'_> {
         if stop() {
             return Ok(None);
         }
-        let Some(Block { lane, indices }) = self.allotment().claim() else { return Ok(None) };
-        self.lane = lane;
+        let Some(Block { target, indices }) = self.allotment().claim() else { return Ok(None) };
+        self.target = target;
         Ok(Some(Piece {
-            lane,
+            target,
             indices,
             is_watched: false,
             deadly: Vec::new(),
@@ -56,12 +56,12 @@ impl Source for Embedded<'_> {
     }
 
     fn deliver(&mut self, part: Part) -> Result<bool, Error> {
-        Ok(self.sender.send((self.lane, part)).is_ok())
+        Ok(self.sender.send((self.target, part)).is_ok())
     }
 
     fn finish(&mut self, spent: Duration, _whole: bool) -> Result<(), Error> {
         // What is left of a piece is missing in the store, and resumed from there.
-        self.allotment().finish(self.lane, spent);
+        self.allotment().finish(self.target, spent);
         Ok(())
     }
 }

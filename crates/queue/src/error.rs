@@ -9,7 +9,7 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
-    /// Nobody answers, or not us.
+    /// The server does not answer, or not to us.
     #[error("cannot reach the queue {address}: {why}; {next}")]
     Unreachable {
         /// The queue.

@@ -15,7 +15,7 @@ pub(crate) struct Flow {
     /// The campaign that messages belong to: an earlier run's when its results are collected.
     pub(crate) job: Job,
     pub(crate) allotment: Allotment,
-    /// Given out and not done: the end of each, by lane and first index.
+    /// Given out and not done: the end of each, by target and first index.
     pub(crate) out: BTreeMap<(usize, u64), u64>,
     /// How often work was given out again.
     pub(crate) again: u32,
@@ -23,7 +23,7 @@ pub(crate) struct Flow {
     pub(crate) set_aside: HashSet<String>,
     /// Faults that are not wanted in the store.
     pub(crate) unwanted: HashSet<String>,
-    /// Done, a lane each.
+    /// Done, a target each.
     pub(crate) executed: Vec<Ranges>,
     pub(crate) heard: Duration,
     pub(crate) looked: Duration,
@@ -33,7 +33,7 @@ pub(crate) struct Flow {
     /// The last sign of life of a worker: its number, and when it was seen first.
     pub(crate) alive: (Option<u64>, Duration),
     pub(crate) told: bool,
-    /// We are about to end: what is there is taken in, whether or not somebody wants to stop.
+    /// We are about to end: what is there is taken in, whether or not a stop is wanted.
     pub(crate) is_leaving: bool,
     /// What comes was given out by an earlier run.
     pub(crate) is_collecting: bool,
@@ -69,19 +69,19 @@ impl Flow {
     /// Is this work that a worker can have done? It was given out, is done already, or was given out by
     /// an earlier run and is still to be done.
     pub(crate) fn expects(&self, item: &Item) -> bool {
-        let is_out = self.out.get(&(item.lane, item.start)) == Some(&item.end);
-        let executed = &self.executed[item.lane];
+        let is_out = self.out.get(&(item.target, item.start)) == Some(&item.end);
+        let executed = &self.executed[item.target];
         is_out
             || executed.missing(item.indices()).is_empty()
             || (self.is_collecting
-                && self.allotment.covers(item.lane, &item.indices())
+                && self.allotment.covers(item.target, &item.indices())
                 && executed.missing(item.indices()) == [item.indices()])
     }
 
     /// What is not done.
     pub(crate) fn items(&self) -> Vec<Item> {
-        let item = |((lane, start), end): (&(usize, u64), &u64)| Item {
-            lane: *lane,
+        let item = |((target, start), end): (&(usize, u64), &u64)| Item {
+            target: *target,
             start: *start,
             end: *end,
         };

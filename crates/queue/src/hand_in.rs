@@ -9,7 +9,7 @@ use strait_findings::Discovery;
 
 use crate::job::{Item, Report, Shown};
 use crate::message::{Form, seal};
-use crate::taker::Open;
+use crate::queue_source::Open;
 use crate::transport::{Bucket, Outgoing, Settlement, Stream, TransportError};
 use crate::worker::{PAUSE, Shared};
 

@@ -13,7 +13,7 @@ use crate::ledger::Ledger;
 use crate::letter::{DeadLetter, file, read_letters};
 use crate::message::{Form, Poison, open};
 use crate::source::Part;
-use crate::submit::{CLEARING, PATIENCE, Submission, Told, WAIT};
+use crate::submit::{CLEARING, PATIENCE, QueueEvent, Submission, WAIT};
 use crate::transport::{Delivery, Object, Settlement};
 
 /// The most bytes that the description of a finding has.
@@ -54,7 +54,7 @@ impl Submission<'_> {
                 Ok(opened) => opened,
                 // What is not acknowledged comes again.
                 Err(_) => {
-                    self.tell_once(flow, Told::ServerAway);
+                    self.tell_once(flow, QueueEvent::ServerAway);
                     ledger.commit()?;
                     return Ok(false);
                 }
@@ -76,7 +76,7 @@ impl Submission<'_> {
             self.link
                 .beside("queue-objects", move |link| link.transport().remove_objects(&parcels));
         }
-        lost.retain(|item| flow.out.contains_key(&(item.lane, item.start)));
+        lost.retain(|item| flow.out.contains_key(&(item.target, item.start)));
         if !lost.is_empty() && !flow.is_leaving {
             flow.again += 1;
             self.publish(flow, &lost, &format!(".{}", flow.again));
@@ -121,7 +121,7 @@ impl Submission<'_> {
 
     fn tell_letter(&mut self, letter: DeadLetter) {
         Activity::add(&self.link.activity().dead_letters, 1);
-        (self.tell)(Told::SetAside(letter));
+        (self.tell)(QueueEvent::SetAside(letter));
     }
 
     /// Puts a report into the ledger.
@@ -133,14 +133,14 @@ impl Submission<'_> {
         opened: Opened,
     ) -> Result<(), Error> {
         let Report { item, whole, .. } = report;
-        let executed = &mut flow.executed[item.lane];
+        let executed = &mut flow.executed[item.target];
         let (is_known, Opened { mut part, lost }) = (executed.contains(item.start), opened);
         let occurrences = report.shown.iter().flat_map(Shown::occurrences).collect();
         // Done twice, by a worker that was taken for dead or because the message came again; or to be done
         // once more. What it found counts all the same.
         if is_known || lost.is_some() || !whole {
             let part = Part { discoveries: part.discoveries, ..Part::default() };
-            return ledger.add(item.lane, part, occurrences);
+            return ledger.add(item.target, part, occurrences);
         }
         executed.insert(item.indices());
         part.indices.insert(item.indices());
@@ -149,9 +149,9 @@ impl Submission<'_> {
         Activity::add(&activity.items, 1);
         Activity::add(&activity.programs, part.programs);
         Activity::add(&activity.runs, part.runs);
-        ledger.add(item.lane, part, occurrences)?;
-        if flow.out.remove(&(item.lane, item.start)).is_some() {
-            flow.allotment.finish(item.lane, Duration::from_millis(report.spent_ms));
+        ledger.add(item.target, part, occurrences)?;
+        if flow.out.remove(&(item.target, item.start)).is_some() {
+            flow.allotment.finish(item.target, Duration::from_millis(report.spent_ms));
         }
         Ok(())
     }
@@ -196,7 +196,7 @@ impl Submission<'_> {
             is_news
         });
         // Done already: whatever is missing here is known from the first time.
-        if flow.executed[report.item.lane].contains(report.item.start) {
+        if flow.executed[report.item.target].contains(report.item.start) {
             lost = None;
         }
         let Report { programs, runs, counts, notes, .. } = report.clone();

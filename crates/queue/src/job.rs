@@ -17,7 +17,7 @@ pub const PROTOCOL: u32 = 5;
 
 /// A target and its version, as the store knows them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LaneName {
+pub struct TargetVersion {
     /// The target.
     pub target: String,
     /// Its version.
@@ -33,9 +33,9 @@ pub struct Job {
     pub kind: String,
     /// How long a worker may be silent before its work goes to another.
     pub lease_ms: u64,
-    /// What the lanes of items are.
-    pub lanes: Vec<LaneName>,
-    /// How many indices each lane has.
+    /// What the targets of items are.
+    pub targets: Vec<TargetVersion>,
+    /// How many indices each target has.
     pub counts: Vec<u64>,
     /// What the indices mean; for the part that does the work.
     pub settings: Value,
@@ -47,7 +47,7 @@ impl Job {
         id: String,
         kind: &str,
         lease: Duration,
-        lanes: Vec<LaneName>,
+        targets: Vec<TargetVersion>,
         counts: Vec<u64>,
         settings: &impl Serialize,
     ) -> Result<Self, Error> {
@@ -55,7 +55,7 @@ impl Job {
             id,
             kind: kind.to_owned(),
             lease_ms: u64::try_from(lease.as_millis()).unwrap_or(u64::MAX),
-            lanes,
+            targets,
             counts,
             settings: serde_json::to_value(settings).map_err(Error::Settings)?,
         })
@@ -78,11 +78,11 @@ impl Job {
     }
 }
 
-/// A piece of work: some indices of a lane.
+/// A piece of work: some indices of a target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
-    /// Which lane.
-    pub lane: usize,
+    /// Which target.
+    pub target: usize,
     /// The first index.
     pub start: u64,
     /// The first index that does not belong to it.
@@ -97,7 +97,7 @@ impl Item {
 
     /// Its name, also that of the message: the same work has the same name.
     pub fn name(&self, job: &str) -> String {
-        format!("{job}.{}.{}.{}", self.lane, self.start, self.end)
+        format!("{job}.{}.{}.{}", self.target, self.start, self.end)
     }
 }
 

@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 
 use strait_findings::{Batch, CampaignId, Discovery, Occurrence, Recorded, Store};
 
-use crate::embedded::Brought;
+use crate::embedded::TargetPart;
 use crate::error::Error;
-use crate::job::LaneName;
+use crate::job::TargetVersion;
 use crate::source::Part;
 
 /// Between two commits when nothing is found.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Between two calls of whoever wants to look meanwhile.
+/// Between two calls of the function that looks meanwhile.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Puts results into the store.
 pub struct Ledger<'a> {
     store: &'a mut Store,
     id: CampaignId,
-    lanes: &'a [LaneName],
+    targets: &'a [TargetVersion],
     /// Hears of every fault that was not known before.
     found: &'a mut dyn FnMut(&Recorded, &Discovery),
     pending: BTreeMap<usize, (Part, Vec<Occurrence>)>,
@@ -33,10 +33,10 @@ impl<'a> Ledger<'a> {
     pub fn new(
         store: &'a mut Store,
         id: CampaignId,
-        lanes: &'a [LaneName],
+        targets: &'a [TargetVersion],
         found: &'a mut dyn FnMut(&Recorded, &Discovery),
     ) -> Self {
-        Ledger { store, id, lanes, found, pending: BTreeMap::new(), committed: Instant::now() }
+        Ledger { store, id, targets, found, pending: BTreeMap::new(), committed: Instant::now() }
     }
 
     /// The store, for questions.
@@ -47,7 +47,7 @@ impl<'a> Ledger<'a> {
     /// Takes in what threads bring until the last of them is gone. `look` is called all the time.
     pub fn write(
         &mut self,
-        receiver: &Receiver<Brought>,
+        receiver: &Receiver<TargetPart>,
         look: &mut dyn FnMut(),
     ) -> Result<(), Error> {
         loop {
@@ -55,22 +55,22 @@ impl<'a> Ledger<'a> {
             let brought = receiver.recv_timeout(wait.min(LOOK));
             look();
             match brought {
-                Ok((lane, part)) => self.add(lane, part, Vec::new())?,
+                Ok((target, part)) => self.add(target, part, Vec::new())?,
                 Err(RecvTimeoutError::Timeout) => self.commit_if_due()?,
                 Err(RecvTimeoutError::Disconnected) => return self.commit(),
             }
         }
     }
 
-    /// Takes in what was done of a lane, and which known faults it showed besides.
+    /// Takes in what was done of a target, and which known faults it showed besides.
     pub fn add(
         &mut self,
-        lane: usize,
+        target: usize,
         part: Part,
         occurrences: Vec<Occurrence>,
     ) -> Result<(), Error> {
         let has_news = !part.discoveries.is_empty();
-        let entry = self.pending.entry(lane).or_default();
+        let entry = self.pending.entry(target).or_default();
         entry.0.add(part);
         entry.1.extend(occurrences);
         if has_news { self.commit() } else { self.commit_if_due() }
@@ -83,20 +83,20 @@ impl<'a> Ledger<'a> {
 
     /// Commits all there is.
     pub fn commit(&mut self) -> Result<(), Error> {
-        for (lane, (part, occurrences)) in std::mem::take(&mut self.pending) {
-            self.commit_lane(lane, part, occurrences)?;
+        for (target, (part, occurrences)) in std::mem::take(&mut self.pending) {
+            self.commit_target(target, part, occurrences)?;
         }
         self.committed = Instant::now();
         Ok(())
     }
 
-    fn commit_lane(
+    fn commit_target(
         &mut self,
-        lane: usize,
+        target: usize,
         part: Part,
         occurrences: Vec<Occurrence>,
     ) -> Result<(), Error> {
-        let LaneName { target, version } = &self.lanes[lane];
+        let TargetVersion { target, version } = &self.targets[target];
         let mut batch = Batch::new(self.id, target, version, 0..0).runs(part.runs);
         batch.programs = part.programs;
         batch.executed = part.indices;

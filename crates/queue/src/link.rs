@@ -11,8 +11,8 @@ use crate::clock::Clock;
 use crate::credentials::Credentials;
 use crate::error::Error;
 use crate::job::Job;
-use crate::leaving::Leaving;
 use crate::message::Poison;
+use crate::shutdown::Shutdown;
 use crate::transport::{Bucket, Transport, TransportError};
 
 /// Between two attempts.
@@ -31,7 +31,7 @@ pub struct Link {
     address: Arc<Address>,
     trouble: Arc<Mutex<Option<String>>>,
     activity: Arc<Activity>,
-    leaving: Arc<Leaving>,
+    shutdown: Arc<Shutdown>,
 }
 
 impl Link {
@@ -45,9 +45,9 @@ impl Link {
         stop: &Arc<AtomicBool>,
     ) -> Result<Link, Error> {
         use crate::transport::nats::Nats;
-        let leaving = Leaving::new(stop);
-        let transport = Nats::connect(address, credentials, patience, &leaving)?;
-        let link = Link { leaving, ..Link::over(transport, address) };
+        let shutdown = Shutdown::new(stop);
+        let transport = Nats::connect(address, credentials, patience, &shutdown)?;
+        let link = Link { shutdown, ..Link::over(transport, address) };
         // Making a stream takes longer than a question.
         let patience = patience.max(READING * 2);
         let furnished = link.insist("make a stream", patience, || link.transport.furnish());
@@ -78,7 +78,7 @@ impl Link {
             clock,
             address: Arc::new(address.clone()),
             trouble: Arc::default(),
-            leaving: Arc::default(),
+            shutdown: Arc::default(),
         }
     }
 
@@ -153,7 +153,7 @@ impl Link {
 
     /// Is no call made any more, since this process is about to end?
     pub(crate) fn is_over(&self) -> bool {
-        self.leaving.is_over()
+        self.shutdown.is_over()
     }
 
     /// Asks again and again, for so long.

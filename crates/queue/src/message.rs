@@ -1,6 +1,6 @@
 //! The form of everything that travels through a queue, and what is wrong with a message that cannot be
 //! used. A message is one line, `strait/VERSION KIND CHECKSUM`, and JSON after it, so that `nats` shows it
-//! to people. In: bytes that anybody may have written. Out: a value within its bounds, or a [`Poison`].
+//! to people. In: bytes from anyone who may write to the queue. Out: a value within its bounds, or a [`Poison`].
 //!
 //! The checksum finds damage. It is no protection against a person who forges messages on purpose: who may
 //! write to a queue is decided by its server.
@@ -115,13 +115,13 @@ pub enum Poison {
         /// The first index after it.
         end: u64,
     },
-    /// There is no such lane.
-    #[error("it names target {lane}; the campaign has {lanes}")]
-    NoLane {
+    /// There is no such target.
+    #[error("it names target {target}; the campaign has {targets}")]
+    NoTarget {
         /// The number.
-        lane: usize,
+        target: usize,
         /// How many there are.
-        lanes: usize,
+        targets: usize,
     },
     /// There are fewer programs.
     #[error("it names program {last}; the campaign has {count} of this target")]
@@ -131,8 +131,8 @@ pub enum Poison {
         /// How many there are.
         count: u64,
     },
-    /// Nobody was asked to do this.
-    #[error("programs {start} to {end} of target {lane} were not given out as a piece of work", lane = .0.lane, start = .0.start, end = .0.end)]
+    /// This work was not given out.
+    #[error("programs {start} to {end} of target {target} were not given out as a piece of work", target = .0.target, start = .0.start, end = .0.end)]
     NotGivenOut(Item),
     /// A number in it is impossible.
     #[error("it counts {count} of `{what}` in one piece of work")]
@@ -216,11 +216,14 @@ impl Item {
     }
 
     fn check(&self, job: &Job) -> Result<(), Poison> {
-        let Item { lane, start, end } = *self;
+        let Item { target, start, end } = *self;
         if start >= end || end > MAX_INDEX || end - start > MAX_ITEM {
             return Err(Poison::Bounds { start, end });
         }
-        let count = *job.counts.get(lane).ok_or(Poison::NoLane { lane, lanes: job.lanes.len() })?;
+        let count = *job
+            .counts
+            .get(target)
+            .ok_or(Poison::NoTarget { target, targets: job.targets.len() })?;
         if end > count {
             return Err(Poison::NoIndex { last: end - 1, count });
         }
@@ -256,12 +259,12 @@ impl Job {
     /// A campaign that is announced under this name.
     pub(crate) fn read(message: &[u8], key: &str) -> Result<Job, Poison> {
         let job: Job = open(Form::Campaign, message)?;
-        let Job { id, lanes, counts, .. } = &job;
+        let Job { id, targets, counts, .. } = &job;
         if id != key {
             return Err(Poison::OtherName { expected: key.to_owned(), found: id.clone() });
         }
-        if lanes.len() != counts.len() {
-            return Err(Poison::NoLane { lane: counts.len(), lanes: lanes.len() });
+        if targets.len() != counts.len() {
+            return Err(Poison::NoTarget { target: counts.len(), targets: targets.len() });
         }
         if let Some(count) = counts.iter().copied().find(|count| *count > MAX_INDEX) {
             return Err(Poison::Bounds { start: 0, end: count });
@@ -278,23 +281,24 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::job::{LaneName, Shown};
+    use crate::job::{Shown, TargetVersion};
 
     fn job() -> Job {
-        let lane = |target: &str| LaneName { target: target.to_owned(), version: "1".to_owned() };
-        let lanes = vec![lane("naps"), lane("dreams")];
+        let target =
+            |target: &str| TargetVersion { target: target.to_owned(), version: "1".to_owned() };
+        let targets = vec![target("naps"), target("dreams")];
         let lease = Duration::from_secs(30);
-        Job::new("j".to_owned(), "fuzz", lease, lanes, vec![700, MAX_INDEX], &json!({}))
+        Job::new("j".to_owned(), "fuzz", lease, targets, vec![700, MAX_INDEX], &json!({}))
             .expect("a job")
     }
 
-    fn work(lane: usize, start: u64, end: u64) -> Vec<u8> {
-        seal(Form::Work, &Item { lane, start, end })
+    fn work(target: usize, start: u64, end: u64) -> Vec<u8> {
+        seal(Form::Work, &Item { target, start, end })
     }
 
     fn report() -> Report {
         Report {
-            item: Item { lane: 0, start: 16, end: 32 },
+            item: Item { target: 0, start: 16, end: 32 },
             whole: true,
             programs: 16,
             runs: 160,
@@ -328,7 +332,7 @@ mod tests {
             (of_work(Vec::new()), "it is not a message of Strait"),
             (of_work(vec![0xff; 50]), "it is not a message of Strait"),
             (
-                of_work(br#"{"lane":0,"start":0,"end":16}"#.to_vec()),
+                of_work(br#"{"target":0,"start":0,"end":16}"#.to_vec()),
                 "it is not a message of Strait",
             ),
             (
@@ -342,12 +346,12 @@ mod tests {
             (of_work(damaged), "it is damaged: its checksum does not fit"),
             (of_work(vec![b' '; 5000]), "it has 5000 bytes; the limit is 4096"),
             (
-                of_work(sealed(Form::Work, json!({"lane": 0, "start": 1}))),
-                "it cannot be read: missing field `end` at line 1 column 20",
+                of_work(sealed(Form::Work, json!({"target": 0, "start": 1}))),
+                "it cannot be read: missing field `end` at line 1 column 22",
             ),
             (
-                of_work(sealed(Form::Work, json!({"lane": -1, "start": 1, "end": 2}))),
-                "it cannot be read: invalid value: integer `-1`, expected usize at line 1 column 18",
+                of_work(sealed(Form::Work, json!({"target": -1, "start": 1, "end": 2}))),
+                "it cannot be read: invalid value: integer `-1`, expected usize at line 1 column 30",
             ),
             (of_work(work(0, 32, 16)), "its indices, 32 to 16, are impossible"),
             (of_work(work(0, 16, 16)), "its indices, 16 to 16, are impossible"),
@@ -363,7 +367,7 @@ mod tests {
             ),
             (of_result(&|_| {}), "used"),
             (of_result(&|report| report.item.start = 99), "its indices, 99 to 32, are impossible"),
-            (of_result(&|report| report.item.lane = 2), "it names target 2; the campaign has 2"),
+            (of_result(&|report| report.item.target = 2), "it names target 2; the campaign has 2"),
             (
                 of_result(&|report| report.programs = u64::MAX),
                 "it counts 18446744073709551615 of `programs` in one piece of work",

@@ -53,7 +53,7 @@ impl Note {
 
     pub(crate) fn read(transport: &dyn Transport, item: &str) -> Result<Note, TransportError> {
         let record = transport.get(Bucket::Notes, item)?;
-        // What cannot be read tells nothing about anybody.
+        // A note that cannot be read says nothing about a worker.
         let note = record.and_then(|record| open(Form::Note, &record.message).ok());
         Ok(note.unwrap_or_default())
     }

@@ -11,11 +11,11 @@ use strait_findings::{Discovery, Ranges};
 
 use crate::error::Error;
 
-/// A piece of work: some indices of a lane.
+/// A piece of work: some indices of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Which lane.
-    pub lane: usize,
+    /// Which target.
+    pub target: usize,
     /// Which indices.
     pub indices: Range<u64>,
     /// A worker had it before and was lost: each index is said before it begins, and none begins
@@ -80,7 +80,7 @@ pub trait Source: Send {
         Ok(())
     }
 
-    /// Part of the piece is done. `false` when nobody wants to hear of it any more.
+    /// Part of the piece is done. `false` when it is no longer wanted.
     fn deliver(&mut self, part: Part) -> Result<bool, Error>;
 
     /// The piece is done after so long, or given back when it is not `whole`.

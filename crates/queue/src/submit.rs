@@ -13,7 +13,7 @@ use crate::activity::Activity;
 use crate::allot::{Allotment, Block};
 use crate::error::Error;
 use crate::flow::Flow;
-use crate::job::{Item, Job, LaneName};
+use crate::job::{Item, Job, TargetVersion};
 use crate::ledger::Ledger;
 use crate::letter::DeadLetter;
 use crate::link::Link;
@@ -42,7 +42,7 @@ const JOB: &str = "queue.json";
 
 /// What there is to say meanwhile.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum QueueEvent {
     /// No worker asks for work.
     NoWorkers,
     /// The server does not answer; it is asked again.
@@ -64,7 +64,7 @@ pub enum Told {
 }
 
 /// A queue that others work at.
-pub struct Outsourced<'a> {
+pub struct QueueOptions<'a> {
     /// The queue.
     pub link: &'a Link,
     /// The campaign there.
@@ -76,7 +76,7 @@ pub struct Outsourced<'a> {
     /// Keeps in the queue what its workers need, once more if the server has lost it.
     pub keep: &'a dyn Fn() -> Result<(), Error>,
     /// Hears what happens meanwhile.
-    pub tell: &'a mut dyn FnMut(Told),
+    pub tell: &'a mut dyn FnMut(QueueEvent),
 }
 
 /// A campaign in a queue.
@@ -96,7 +96,7 @@ pub struct Submission<'a> {
     /// Asked about every fault that the store does not have: should it?
     pub is_news: &'a mut dyn FnMut(&Discovery) -> bool,
     /// Hears what else happens.
-    pub tell: &'a mut dyn FnMut(Told),
+    pub tell: &'a mut dyn FnMut(QueueEvent),
 }
 
 impl Submission<'_> {
@@ -107,7 +107,7 @@ impl Submission<'_> {
         id: CampaignId,
         allotment: Allotment,
     ) -> Result<(), Error> {
-        let executed = executed(ledger, id, &self.job.lanes)?;
+        let executed = executed(ledger, id, &self.job.targets)?;
         let path = self.folder.join(JOB);
         write(&path, &serde_json::to_vec(self.job).unwrap_or_default())?;
         self.announce()?;
@@ -131,7 +131,7 @@ impl Submission<'_> {
             }
             if self.link.since(flow.announced) > ANNOUNCED {
                 flow.announced = self.link.clock().now();
-                // It is said again when nobody works any more.
+                // It is reported again when no worker is left.
                 let _ = self.put();
             }
             match self.read(&flow.job.id) {
@@ -170,9 +170,9 @@ impl Submission<'_> {
     fn feed(&mut self, flow: &mut Flow) {
         let mut items = Vec::new();
         while flow.out.len() < AHEAD {
-            let Some(Block { lane, indices }) = flow.allotment.claim() else { break };
-            flow.out.insert((lane, indices.start), indices.end);
-            items.push(Item { lane, start: indices.start, end: indices.end });
+            let Some(Block { target, indices }) = flow.allotment.claim() else { break };
+            flow.out.insert((target, indices.start), indices.end);
+            items.push(Item { target, start: indices.start, end: indices.end });
         }
         self.publish(flow, &items, "");
     }
@@ -194,14 +194,14 @@ impl Submission<'_> {
         let messages: Vec<Outgoing> = items.iter().map(outgoing).collect();
         let publish = || link.transport().publish(Stream::Work, job, &messages);
         match link.insist("give out work", PATIENCE / 12, publish) {
-            Err(Error::Full { why, .. }) => self.tell_once(flow, Told::Refuses(why)),
-            Err(_) => self.tell_once(flow, Told::ServerAway),
+            Err(Error::Full { why, .. }) => self.tell_once(flow, QueueEvent::Refuses(why)),
+            Err(_) => self.tell_once(flow, QueueEvent::ServerAway),
             Ok(_) => {}
         }
     }
 
     /// Says it, unless something is wrong already.
-    pub(crate) fn tell_once(&mut self, flow: &mut Flow, told: Told) {
+    pub(crate) fn tell_once(&mut self, flow: &mut Flow, told: QueueEvent) {
         if !(self.stop)() && !std::mem::replace(&mut flow.told, true) {
             (self.tell)(told);
         }
@@ -224,7 +224,7 @@ impl Submission<'_> {
         let end = || link.transport().end(&job);
         if let Err(error) = link.insist("end the campaign", CLEARING, end) {
             ledger.commit()?;
-            (self.tell)(Told::NotEnded(error.to_string()));
+            (self.tell)(QueueEvent::NotEnded(error.to_string()));
             return Ok(false);
         }
         // If all is done, what may still come was done twice.
@@ -232,7 +232,7 @@ impl Submission<'_> {
         ledger.commit()?;
         self.tell_letters(&job);
         if !is_drained {
-            (self.tell)(Told::Left);
+            (self.tell)(QueueEvent::Left);
             return Ok(false);
         }
         // What remains there is given up by the server after some days.
@@ -265,7 +265,7 @@ impl Submission<'_> {
             if is_empty && link.since(begun) >= wait {
                 return Ok(true);
             }
-            // What was given to somebody else comes again, and once more if that gets lost.
+            // What was given to another reader comes again, and once more if that gets lost.
             if link.is_over() || link.since(heard) > wait + AGAIN * 3 {
                 return Ok(false);
             }
@@ -284,11 +284,11 @@ impl Submission<'_> {
         let Ok(earlier) = serde_json::from_slice::<Job>(&text) else { return Ok(()) };
         let link = self.link;
         let _ = link.insist("end", CLEARING, || link.transport().end(&earlier.id));
-        // Results name lanes by number.
-        if earlier.lanes == self.job.lanes {
+        // Results name targets by number.
+        if earlier.targets == self.job.targets {
             let results = || link.transport().open(Stream::Results, &earlier.id, AGAIN);
             link.insist("read results", PATIENCE / 4, results)?;
-            let executed = executed(ledger, id, &earlier.lanes)?;
+            let executed = executed(ledger, id, &earlier.targets)?;
             let mut flow = Flow::new(&earlier, allotment, executed, link.clock().now());
             flow.is_collecting = true;
             if !self.drain(ledger, &mut flow, FAREWELL)? {
@@ -302,9 +302,15 @@ impl Submission<'_> {
     }
 }
 
-fn executed(ledger: &Ledger<'_>, id: CampaignId, lanes: &[LaneName]) -> Result<Vec<Ranges>, Error> {
-    let of = |lane: &LaneName| Ok(ledger.store().executed(id, &lane.target, &lane.version)?);
-    lanes.iter().map(of).collect()
+fn executed(
+    ledger: &Ledger<'_>,
+    id: CampaignId,
+    targets: &[TargetVersion],
+) -> Result<Vec<Ranges>, Error> {
+    let of = |target: &TargetVersion| {
+        Ok(ledger.store().executed(id, &target.target, &target.version)?)
+    };
+    targets.iter().map(of).collect()
 }
 
 fn write(path: &Path, content: &[u8]) -> Result<(), Error> {

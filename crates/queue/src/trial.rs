@@ -92,7 +92,7 @@ mod tests {
     fn only_two_deaths_in_a_row_are_evidence() {
         let job = Job::new("j".into(), "fuzz", std::time::Duration::ZERO, vec![], vec![], &())
             .expect("a job");
-        let work = Item { lane: 0, start: 3, end: 4 };
+        let work = Item { target: 0, start: 3, end: 4 };
         let judged = |story: &[Alone]| {
             let story = Story(Mutex::new(story.to_vec()));
             match judge(&story, &job, &work) {
@@ -116,7 +116,7 @@ mod tests {
         let part = Part { programs: 1, runs: 7, ..Part::default() };
         hand_over(&path, part).expect("written");
         let message = std::fs::read(&path).expect("read");
-        let work = Item { lane: 0, start: 3, end: 4 };
+        let work = Item { target: 0, start: 3, end: 4 };
         let back = handed_over(&message, &work).expect("in order");
         assert_eq!((back.programs, back.runs, back.indices.contains(3)), (1, 7, true));
         assert!(handed_over(&message[1..], &work).is_err());

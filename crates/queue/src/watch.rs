@@ -10,11 +10,11 @@ use crate::flow::Flow;
 use crate::job::Job;
 use crate::message::{Form, Poison, seal};
 use crate::roster::Change;
-use crate::submit::{PATIENCE, Submission, Told};
+use crate::submit::{PATIENCE, QueueEvent, Submission};
 use crate::transport::{Backlog, Bucket, Stream, TransportError};
 use crate::worker::alive;
 
-/// Nothing happens for so long: is anybody there? Workers are counted as often.
+/// After this time without progress the submitter asks whether there are workers. They are counted as often.
 const SILENCE: Duration = Duration::from_secs(5);
 
 impl Submission<'_> {
@@ -31,11 +31,11 @@ impl Submission<'_> {
         };
         for change in flow.roster.compare(&self.job.id, &records, now) {
             (self.tell)(match change {
-                Change::Joined(name) => Told::WorkerJoined(name),
-                Change::Left(name) => Told::WorkerLeft(name),
+                Change::Joined(name) => QueueEvent::WorkerJoined(name),
+                Change::Left(name) => QueueEvent::WorkerLeft(name),
                 Change::Lost(name) => {
                     Activity::add(&self.link.activity().workers_lost, 1);
-                    Told::WorkerLost(name)
+                    QueueEvent::WorkerLost(name)
                 }
             });
         }
@@ -56,7 +56,7 @@ impl Submission<'_> {
         }
     }
 
-    /// Says if nobody does anything, and gives out again what has got lost: a server that loses its disk
+    /// Reports if no worker does anything, and gives out again what has got lost: a server that loses its disk
     /// loses work that we know of.
     pub(crate) fn look_around(&mut self, flow: &mut Flow) {
         let link = self.link;
@@ -77,10 +77,10 @@ impl Submission<'_> {
                 Err(why) => {
                     // Workers cannot say either that they are there.
                     flow.roster.excuse(link.clock().now());
-                    Told::Refuses(why.to_string())
+                    QueueEvent::Refuses(why.to_string())
                 }
                 Ok(()) if link.since(flow.alive.1) < lease + SILENCE => return,
-                Ok(()) => Told::NoWorkers,
+                Ok(()) => QueueEvent::NoWorkers,
             },
             Ok(Some((backlog, _))) if backlog.waiting == 0 && link.since(flow.heard) > lease => {
                 flow.again += 1;
@@ -91,13 +91,13 @@ impl Submission<'_> {
             Ok(Some(_)) => {
                 // Workers may be there and lack what they need. If it fails, the server is away.
                 let _ = (self.keep)();
-                Told::NoWorkers
+                QueueEvent::NoWorkers
             }
             Ok(None) => match self.announce_again() {
                 Ok(()) => return,
-                Err(_) => Told::ServerAway,
+                Err(_) => QueueEvent::ServerAway,
             },
-            Err(_) => Told::ServerAway,
+            Err(_) => QueueEvent::ServerAway,
         };
         self.tell_once(flow, told);
     }

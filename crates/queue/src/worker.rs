@@ -1,6 +1,6 @@
-//! A worker's place at a campaign ([`Bench`]): what its threads share, and the threads beside them. One
+//! A worker's place at a campaign ([`WorkerSession`]): what its threads share, and the threads beside them. One
 //! keeps the leases of open items, one looks whether the campaign is over, and results are handed in
-//! beside the next item, so that no thread waits for the network. [`crate::Taker`] takes the work.
+//! beside the next item, so that no thread waits for the network. [`crate::QueueSource`] takes the work.
 //!
 //! Nothing here has to happen exactly once: an item that is done twice has the same name both times,
 //! and the stream and the reader take one.
@@ -15,8 +15,8 @@ use strait_findings::Discovery;
 use crate::activity::Activity;
 use crate::job::{Item, Job};
 use crate::link::Link;
+use crate::queue_source::QueueSource;
 use crate::source::Part;
-use crate::taker::Taker;
 use crate::transport::{Bucket, Receipt, Settlement, Stream};
 use crate::trial::{Alone, Trial};
 
@@ -32,7 +32,7 @@ pub(crate) const PAUSE: Duration = Duration::from_millis(250);
 const ITEMS: usize = 4096;
 
 /// A worker's place at a campaign.
-pub struct Bench {
+pub struct WorkerSession {
     shared: Arc<Shared>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct Known {
     pub(crate) fullest: HashMap<String, Discovery>,
 }
 
-impl Bench {
+impl WorkerSession {
     /// A place at this campaign, for a worker of this name. `None` if the campaign has just ended, or
     /// the server is away. What a worker was lost at is run by `trial`.
     pub fn open(
@@ -91,12 +91,12 @@ impl Bench {
         name: &str,
         memory: &Memory,
         trial: &Arc<dyn Trial>,
-    ) -> Option<Bench> {
-        Bench::with(link, job, name, memory, trial, None)
+    ) -> Option<WorkerSession> {
+        WorkerSession::with(link, job, name, memory, trial, None)
     }
 
     /// A place for a process that does nothing but this work, and reports to its worker alone.
-    pub fn alone(link: &Link, job: &Job, work: Item) -> Option<Bench> {
+    pub fn alone(link: &Link, job: &Job, work: Item) -> Option<WorkerSession> {
         struct Never;
         impl Trial for Never {
             fn run(&self, _: &Job, _: &Item) -> Alone {
@@ -104,7 +104,7 @@ impl Bench {
             }
         }
         let trial: Arc<dyn Trial> = Arc::new(Never);
-        Bench::with(link, job, "", &Memory::default(), &trial, Some(work))
+        WorkerSession::with(link, job, "", &Memory::default(), &trial, Some(work))
     }
 
     /// What came out of the work of a process that does nothing else, if it is done.
@@ -120,7 +120,7 @@ impl Bench {
         memory: &Memory,
         trial: &Arc<dyn Trial>,
         work: Option<Item>,
-    ) -> Option<Bench> {
+    ) -> Option<WorkerSession> {
         link.transport().backlog(Stream::Work, &job.id).ok()?;
         link.activity().set_campaign(Some(&job.id));
         let alone =
@@ -144,7 +144,7 @@ impl Bench {
         let (keeping, looking) = (Arc::clone(&shared), Arc::clone(&shared));
         link.beside("queue-leases", move |_| keeping.keep_leases());
         link.beside("queue-look", move |_| looking.look());
-        Some(Bench { shared })
+        Some(WorkerSession { shared })
     }
 
     /// Has there been anything to do?
@@ -153,8 +153,8 @@ impl Bench {
     }
 
     /// A thread's own source.
-    pub fn taker(&self) -> Taker {
-        Taker::new(Arc::clone(&self.shared))
+    pub fn source(&self) -> QueueSource {
+        QueueSource::new(Arc::clone(&self.shared))
     }
 
     /// The campaign has ended.
@@ -163,7 +163,7 @@ impl Bench {
     }
 
     /// Waits until everything is handed in. The threads are gone. A server that is away is given some
-    /// time to come back; what could not be handed in is done again by somebody.
+    /// time to come back; another worker does again what could not be delivered.
     pub fn close(self) {
         let shared = &self.shared;
         let is_empty = || shared.on_their_way.load(Ordering::SeqCst) == 0;
@@ -177,7 +177,7 @@ impl Bench {
     }
 }
 
-impl Drop for Bench {
+impl Drop for WorkerSession {
     fn drop(&mut self) {
         self.shared.is_ended.store(true, Ordering::SeqCst);
         self.shared.link.activity().set_campaign(None);
@@ -229,7 +229,7 @@ impl Shared {
     }
 
     /// Looks whether the campaign is over, or whether it is the turn of another one, and says that
-    /// somebody works for it.
+    /// a worker works for it.
     fn look(&self) {
         let (transport, clock) = (self.link.transport(), self.link.clock());
         let (begun, lease) = (clock.now(), self.job.lease());
@@ -238,7 +238,7 @@ impl Shared {
             let is_due = said.is_none_or(|said| self.link.since(said) > lease / 3);
             if is_due && self.is_used.load(Ordering::Relaxed) {
                 said = Some(clock.now());
-                // Without it the reader believes that nobody is there, and says so.
+                // Without it the submitter reports that there are no workers.
                 let _ = transport.put(Bucket::Notes, &alive(&self.job.id), b"");
             }
             let is_turn_over = self.is_turn_over.load(Ordering::Relaxed);
@@ -260,7 +260,7 @@ impl Shared {
         self.is_over.load(Ordering::Relaxed) || self.is_turn_over.load(Ordering::Relaxed)
     }
 
-    /// Does something beside the next item; whoever closes the bench waits for it. If too much is on its
+    /// Does something beside the next item; closing the session waits for it. If too much is on its
     /// way when the process ends, it is left to others.
     pub(crate) fn beside(self: &Arc<Self>, task: impl FnOnce(&Shared) + Send + 'static) {
         let clock = self.link.clock();

@@ -124,7 +124,7 @@ fn garbage_is_set_aside() {
     let vandal = Vandal::at(&address);
     let job = vandal.job();
     vandal.work(&job, b"garbage");
-    vandal.work(&job, &sealed("work", r#"{"lane":0,"start":0,"end":10}"#));
+    vandal.work(&job, &sealed("work", r#"{"target":0,"start":0,"end":10}"#));
     vandal.work(&job, &[0xff; 300]);
     vandal.result(&job, b"");
     vandal.announce(&job, b"garbage");

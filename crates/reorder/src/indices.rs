@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use strait_findings::{CampaignId, Ranges, Store};
-use strait_queue::LaneName;
+use strait_queue::TargetVersion;
 
 use crate::discover::version_of;
 use crate::error::Error;
@@ -19,7 +19,7 @@ const SUBTESTS: u64 = 1 << 6;
 /// Where the runs of each test are.
 #[derive(Debug)]
 pub struct RunIndices {
-    lanes: Vec<LaneName>,
+    lanes: Vec<TargetVersion>,
     /// Lane and number of each top-level test, by package and name.
     tests: BTreeMap<(String, String), (usize, u64)>,
     /// What earlier sessions have done of each lane.
@@ -45,13 +45,13 @@ impl RunIndices {
             for (number, subject) in (0..).zip(subjects) {
                 tests.insert((package.clone(), subject.test), (lane, number));
             }
-            lanes.push(LaneName { target: package, version: version.clone() });
+            lanes.push(TargetVersion { target: package, version: version.clone() });
         }
         Ok(RunIndices { lanes, tests, executed })
     }
 
     /// The packages.
-    pub(crate) fn lanes(&self) -> &[LaneName] {
+    pub(crate) fn lanes(&self) -> &[TargetVersion] {
         &self.lanes
     }
 

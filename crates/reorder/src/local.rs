@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use strait_campaign::{Found, Threads};
 use strait_findings::{CampaignId, Store};
-use strait_queue::{Brought, Part};
+use strait_queue::{Part, TargetPart};
 
 use crate::counters::Counters;
 use crate::counts;
@@ -55,7 +55,7 @@ impl<'a> LocalTests<'a> {
         found: Found<'_>,
     ) -> Result<Ended, Error> {
         threads.run(self.indices.lanes(), store, id, found, &|context, number, sender| {
-            let deliver = |(lane, part): Brought| {
+            let deliver = |(lane, part): TargetPart| {
                 context.count(&part);
                 sender.send((lane, part)).map_err(|_| Error::Worker)
             };
@@ -70,7 +70,7 @@ impl<'a> LocalTests<'a> {
     }
 
     /// What the store of the campaign gets of an event: the lane, and a part. `None` if it is known.
-    fn part(&self, event: Event) -> Option<Brought> {
+    fn part(&self, event: Event) -> Option<TargetPart> {
         match event {
             Event::Done { subject, run } => {
                 let (lane, index) = self.indices.index(&subject, run)?;

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use strait_campaign::{Context, Delivery, Ending, Pieces, Servable, Turn, Workload};
+use strait_campaign::{Context, Delivery, Ending, Pieces, Servable, Turn, Unit, Workload};
 use strait_findings::{CampaignId, Discovery, Store};
 use strait_golang::Go;
-use strait_queue::{LaneName, Part, Piece};
+use strait_queue::{Part, Piece, TargetVersion};
 use strait_toolchain::{Cache, Launcher, Scratch};
 
 use crate::counters::Counters;
@@ -52,7 +52,7 @@ pub(crate) struct JobSettings {
 pub struct QueuedTests {
     prepared: Arc<Prepared>,
     settings: JobSettings,
-    lanes: Vec<LaneName>,
+    lanes: Vec<TargetVersion>,
     /// The tests of each lane.
     tests: Vec<Vec<Subject>>,
     /// Where faults are known: two tests, done by two workers, may show one fault.
@@ -90,7 +90,7 @@ impl QueuedTests {
             tests: tests.iter().map(names).collect(),
         };
         let version = version_of(go);
-        let lane = |target: String| LaneName { target, version: version.clone() };
+        let lane = |target: String| TargetVersion { target, version: version.clone() };
         QueuedTests {
             prepared: Arc::clone(prepared),
             settings,
@@ -103,7 +103,7 @@ impl QueuedTests {
 
     /// How many tests are done, according to the store.
     pub fn done(&self, store: &Store, id: CampaignId) -> Result<u64, Error> {
-        let of = |lane: &LaneName| Ok(store.executed(id, &lane.target, &lane.version)?.len());
+        let of = |lane: &TargetVersion| Ok(store.executed(id, &lane.target, &lane.version)?.len());
         self.lanes.iter().map(of).sum()
     }
 
@@ -153,7 +153,7 @@ impl Workload for QueuedTests {
         json!(self.settings)
     }
 
-    fn lanes(&self) -> Vec<LaneName> {
+    fn targets(&self) -> Vec<TargetVersion> {
         self.lanes.clone()
     }
 
@@ -180,7 +180,7 @@ impl Workload for QueuedTests {
             delivery.begin(piece.indices.clone())?;
         }
         for index in piece.indices.clone().filter(|index| piece.runs(*index)) {
-            let subject = self.subject(piece.lane, index).ok_or(Error::Worker)?;
+            let subject = self.subject(piece.target, index).ok_or(Error::Worker)?;
             // `None`: stopped in the middle. Another worker does it from the beginning.
             let Some(part) = self.hunt(*number, subject, index, context, delivery)? else {
                 return Ok(false);
@@ -195,7 +195,7 @@ impl Workload for QueuedTests {
     fn deadly(&self, piece: &Piece) -> Part {
         let mut part = Part::default();
         for index in &piece.deadly {
-            let Some(subject) = self.subject(piece.lane, *index) else { continue };
+            let Some(subject) = self.subject(piece.target, *index) else { continue };
             part.programs += 1;
             part.discoveries.push(deadly(&self.prepared, subject, self.settings.seed, *index));
             part.indices.insert(*index..*index + 1);
@@ -269,6 +269,7 @@ pub struct Reordering<'a>(pub &'a Launcher);
 impl Servable for Reordering<'_> {
     type Workload = QueuedTests;
     const RUNS_FOREIGN_CODE: bool = true;
+    const UNIT: Unit = Unit::Runs;
 
     fn prepare(&mut self, turn: &Turn<'_>) -> Result<QueuedTests, Error> {
         let (job, link, launcher, stop) = (turn.job, turn.link, self.0, turn.stop.flag());
@@ -292,7 +293,7 @@ impl Servable for Reordering<'_> {
         }
         let request = Request {
             directory: root,
-            patterns: job.lanes.iter().map(|lane| lane.target.clone()).collect(),
+            patterns: job.targets.iter().map(|lane| lane.target.clone()).collect(),
             run: None,
             race: settings.race,
             virtual_time: settings.virtual_time,
@@ -301,7 +302,7 @@ impl Servable for Reordering<'_> {
         let prepared = prepare(&request, launcher, cache, stop, tell)?;
         let packages = by_package(&prepared.subjects);
         let mut tests = Vec::new();
-        for (lane, names) in job.lanes.iter().zip(&settings.tests) {
+        for (lane, names) in job.targets.iter().zip(&settings.tests) {
             let here = packages.get(&lane.target);
             let find = |name: &String| here?.iter().find(|subject| subject.test == *name).cloned();
             let missing = |name: &String| {
@@ -315,7 +316,7 @@ impl Servable for Reordering<'_> {
         Ok(QueuedTests {
             prepared: Arc::new(prepared),
             settings,
-            lanes: job.lanes.clone(),
+            lanes: job.targets.clone(),
             tests,
             places: Mutex::default(),
             _folder: Some(folder),

@@ -80,7 +80,7 @@ pub fn discovery(
     };
     let blamed = blamed(fault, oracles);
     let tool = blamed.first().map_or("oracle", |oracle| oracle.profile().tool());
-    // The same whoever else is asked: one cause is one finding, and its table says who is concerned.
+    // The same whichever other oracles are asked: one cause is one finding, and its table says which oracles are concerned.
     let asked = oracles.iter().find(|oracle| oracle.profile().tool() == tool);
     let version = asked.map_or("", |oracle| oracle.version());
     let unknown = [&details.oracle_a, &details.oracle_b]

@@ -1,5 +1,5 @@
 //! Verdicts to faults: what the rules say and what the oracles say, compared. One program shows one
-//! fault of a kind, whoever is on which side.
+//! fault of a kind, whichever oracle is on which side.
 
 use std::collections::BTreeMap;
 
@@ -40,9 +40,9 @@ impl<'a> From<&'a dyn Oracle> for Asked<'a> {
 pub struct Fault {
     /// What kind.
     pub kind: Kind,
-    /// Those who accept, [`RULES`] if nobody else does.
+    /// The oracles that accept, [`RULES`] if there is none.
     pub accepts: Vec<String>,
-    /// Those who reject or crash, [`RULES`] if nobody else does.
+    /// The oracles that reject or crash, [`RULES`] if there is none.
     pub rejects: Vec<String>,
     /// Is it about the second program alone?
     pub second: bool,

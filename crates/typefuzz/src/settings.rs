@@ -3,7 +3,7 @@
 //! the same rules, or they do not take part.
 
 use serde::{Deserialize, Serialize};
-use strait_campaign::{Mismatch, Servable, Turn};
+use strait_campaign::{Mismatch, Servable, Turn, Unit};
 use strait_toolchain::Launcher;
 
 use crate::error::Error;
@@ -88,6 +88,7 @@ pub struct Typechecking<'a>(pub &'a Launcher);
 impl Servable for Typechecking<'_> {
     type Workload = Programs;
     const RUNS_FOREIGN_CODE: bool = true;
+    const UNIT: Unit = Unit::Programs;
 
     fn prepare(&mut self, turn: &Turn<'_>) -> Result<Programs, Error> {
         let job = turn.job;

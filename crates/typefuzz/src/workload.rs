@@ -7,7 +7,7 @@ use std::ops::Range;
 use serde_json::{Value, json};
 use strait_campaign::{Context, Delivery, Ending, Pieces, Workload};
 use strait_findings::{Discovery, Kind};
-use strait_queue::{LaneName, Part, Piece};
+use strait_queue::{Part, Piece, TargetVersion};
 
 use crate::counts;
 use crate::discover::discovery;
@@ -68,10 +68,10 @@ impl Workload for Programs {
         })
     }
 
-    fn lanes(&self) -> Vec<LaneName> {
+    fn targets(&self) -> Vec<TargetVersion> {
         let names: Vec<&str> = self.oracles.iter().map(|oracle| oracle.name()).collect();
         let version = self.oracles.first().map_or("", |oracle| oracle.version()).to_owned();
-        vec![LaneName { target: format!("types {}", names.join(" ")), version }]
+        vec![TargetVersion { target: format!("types {}", names.join(" ")), version }]
     }
 
     fn indices(&self, _lane: usize, count: Option<u64>) -> u64 {
@@ -104,7 +104,7 @@ impl Workload for Programs {
         let Range { start, end } = piece.indices;
         let seed = self.recipe.seed;
         let mut part = Part::default();
-        for LaneName { target, version } in self.lanes() {
+        for TargetVersion { target, version } in self.targets() {
             let title =
                 format!("types: workers died at programs {start} to {} of seed {seed}", end - 1);
             let mut discovery = Discovery::new(Kind::WORKER_DEATH, target, version, seed, start)

@@ -126,7 +126,7 @@ const ENGINES: [&str; 12] = [
     "lambda_chan",
 ];
 
-/// Nobody writes longer programs, but somebody may name an endless device.
+/// Programs are not longer than this, but a path may name an endless device.
 const LONGEST_FILE: u64 = 64 << 20;
 
 /// The engines by name.
@@ -341,7 +341,7 @@ impl Replayed {
     fn new(machine: &Machine, schedule: &Schedule) -> anyhow::Result<Replayed> {
         let (trace, outcomes, enabled) = match replay(machine, schedule) {
             Ok(replayed) => (replayed.trace, replayed.outcomes, 0),
-            // A way into a cycle, or somebody who looks at an execution step by step.
+            // A way into a cycle, or a user who looks at an execution step by step.
             Err(ScheduleError::TooShort { enabled, .. }) => {
                 (perform(machine, schedule), vec![], enabled)
             }

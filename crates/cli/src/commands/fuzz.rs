@@ -6,10 +6,10 @@ use std::sync::Arc;
 use anyhow::bail;
 use clap::Args;
 use strait_findings::Finding;
-use strait_fuzz::{Lane, Lanes, Programs, Settings, check_targets};
+use strait_fuzz::{FuzzTarget, Programs, Settings, TargetFinder, check_targets};
 use strait_toolchain::Launcher;
 
-use crate::campaign::{CampaignArgs, Clock, Line, Manner, Session, in_time, tell_finding};
+use crate::campaign::{CampaignArgs, CampaignOptions, Clock, Line, Session, in_time, tell_finding};
 use crate::commands::fuzz_summary::FuzzSummary;
 use crate::interrupt;
 use crate::ui::{Status, Ui, grouped};
@@ -51,17 +51,17 @@ impl FuzzArgs {
         let (mut session, mut store) = Session::open::<Settings>(ui, &self.campaign, &stop, clock)?;
         let settings = Settings::new(self.targets.clone());
         let begun = session.begin(&mut store, settings, self.count, self.count.is_some())?;
-        let mut lanes =
-            Lanes::new(&launcher, Arc::clone(stop.flag())).with_flix_jar(self.flix_jar.clone());
+        let mut finder = TargetFinder::new(&launcher, Arc::clone(stop.flag()))
+            .with_flix_jar(self.flix_jar.clone());
         let fuzzed = match begun.settings.targets.as_slice() {
-            [] => Lanes::all(),
-            targets => in_time(&stop, lanes.resolve(targets, &mut |text| ui.note(text)))?,
+            [] => TargetFinder::all(),
+            targets => in_time(&stop, finder.resolve(targets, &mut |text| ui.note(text)))?,
         };
-        for (target, why) in &lanes.missing {
+        for (target, why) in &finder.missing {
             ui.note(format!("{target} is left out: {why}"));
         }
         let workload = Programs::new(&launcher, fuzzed.clone(), begun.seed)?;
-        let could_find = |finding: &Finding| fuzzed.iter().any(|lane| is_of(lane, finding));
+        let could_find = |finding: &Finding| fuzzed.iter().any(|target| is_of(target, finding));
         let found = session.harvest(&store, &begun, &could_find, &|_| true)?.found;
         let line = Line {
             text: |counters| {
@@ -70,24 +70,24 @@ impl FuzzArgs {
             },
             rate: |counters| counters.programs(),
         };
-        let manner = Manner {
+        let options = CampaignOptions {
             item: self.item,
             keep: &|_, _| Ok(()),
             known: found.len() as u64,
             line,
             tell: &tell_finding,
         };
-        let ended = session.run(&mut store, &workload, &begun, &manner);
+        let ended = session.run(&mut store, &workload, &begun, &options);
         let harvest = session.harvest(&store, &begun, &could_find, &|_| true)?;
         let is_found = !harvest.found.is_empty();
         let summary = FuzzSummary {
             outcome: session.outcome(begun.seed, harvest),
-            lanes: &fuzzed,
-            unbuilt: &lanes.unbuilt,
+            targets: &fuzzed,
+            unbuilt: &finder.unbuilt,
             totals: store.totals(begun.id)?,
         };
         session.conclude(store, ended, &summary)?;
-        match (session.status::<Settings>(is_found, "")?, lanes.missing.first()) {
+        match (session.status::<Settings>(is_found, "")?, finder.missing.first()) {
             (Status::Clean, Some((target, _))) => bail!("{target} could not be fuzzed, see above"),
             (status, _) => Ok(status),
         }
@@ -95,6 +95,6 @@ impl FuzzArgs {
 }
 
 /// Is this finding about this target, in this version?
-fn is_of(lane: &Lane, finding: &Finding) -> bool {
-    (&lane.target, &lane.version) == (&finding.target, &finding.version)
+fn is_of(target: &FuzzTarget, finding: &Finding) -> bool {
+    (&target.target, &target.version) == (&finding.target, &finding.version)
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use strait_findings::{Finding, Kind, Total};
-use strait_fuzz::{Lane, counts};
+use strait_fuzz::{FuzzTarget, counts};
 
 use crate::summary::{Outcome, Shown, Summary};
 use crate::ui::{Paint, Ui, grouped};
@@ -12,7 +12,7 @@ use crate::ui::{Paint, Ui, grouped};
 /// Everything there is to say at the end.
 pub struct FuzzSummary<'a> {
     pub outcome: Outcome<'a>,
-    pub lanes: &'a [Lane],
+    pub targets: &'a [FuzzTarget],
     pub unbuilt: &'a [(String, String)],
     pub totals: Vec<Total>,
 }
@@ -98,7 +98,7 @@ impl FuzzSummary<'_> {
             self.outcome.harvest.found.iter().map(|finding| &finding.kind).collect();
         kinds.sort();
         kinds.dedup();
-        let names: Vec<String> = self.lanes.iter().map(Lane::name).collect();
+        let names: Vec<String> = self.targets.iter().map(FuzzTarget::name).collect();
         let left_out = self.unbuilt.iter().map(|(name, _)| name.len());
         let width = names.iter().map(String::len).chain(left_out).max().unwrap_or(0);
         let heads: String = kinds.iter().map(|kind| format!("  {:>13}", kind.as_str())).collect();
@@ -106,15 +106,15 @@ impl FuzzSummary<'_> {
             Paint::Bold,
             format!("{:width$}  {:>10}  {:>12}{heads}", "", "programs", "runs"),
         ))?;
-        for (lane, name) in self.lanes.iter().zip(&names) {
-            let of_lane =
-                |total: &&Total| total.target == lane.target && total.version == lane.version;
+        for (target, name) in self.targets.iter().zip(&names) {
+            let is_its =
+                |total: &&Total| total.target == target.target && total.version == target.version;
             let (programs, runs) = self
                 .totals
                 .iter()
-                .find(of_lane)
+                .find(is_its)
                 .map_or((0, 0), |total| (total.programs, total.runs));
-            let cells: String = kinds.iter().map(|kind| self.cell(ui, lane, kind)).collect();
+            let cells: String = kinds.iter().map(|kind| self.cell(ui, target, kind)).collect();
             ui.line(format!(
                 "{name:width$}  {:>10}  {:>12}{cells}",
                 grouped(programs),
@@ -127,10 +127,10 @@ impl FuzzSummary<'_> {
         Ok(())
     }
 
-    fn cell(&self, ui: &Ui, lane: &Lane, kind: &Kind) -> String {
+    fn cell(&self, ui: &Ui, target: &FuzzTarget, kind: &Kind) -> String {
         let alike = self.outcome.harvest.found.iter().filter(|finding| {
-            finding.target == lane.target
-                && finding.version == lane.version
+            finding.target == target.target
+                && finding.version == target.version
                 && finding.kind == *kind
         });
         match alike.count() {

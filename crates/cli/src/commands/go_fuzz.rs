@@ -16,12 +16,12 @@ use strait_reorder::{
 };
 use strait_toolchain::{Cache, Launcher};
 
-use crate::campaign::{CampaignArgs, Clock, Line, Manner, Place, Session, in_time};
+use crate::campaign::{CampaignArgs, CampaignOptions, Clock, Line, Place, Session, in_time};
 use crate::commands::go_findings::{FailOn, judged};
 use crate::commands::go_sarif;
 use crate::commands::go_summary::{GoSummary, Stopped, show_facts};
 use crate::interrupt;
-use crate::progress::{Progress, Telling};
+use crate::progress::{Progress, ProgressSource};
 use crate::ui::{Paint, Status, Ui, grouped};
 
 /// The runs of a test in a queue, if nothing is said about them.
@@ -197,12 +197,17 @@ impl GoFuzzArgs {
                 .with_context(|| format!("cannot write {}", path.display()))?;
         }
         session.conclude(store, Ok::<(), anyhow::Error>(()), &summary)?;
-        match (fails, ended.internal_errors.len()) {
-            (true, _) | (false, 0) => session.status::<Settings>(fails, ""),
-            (false, _) => Err(anyhow::anyhow!(
+        if !fails && !ended.internal_errors.is_empty() {
+            anyhow::bail!(
                 "Strait's own hooks failed in some runs, see above; please report it with the \
                  output of `strait go fuzz -v`"
-            )),
+            );
+        }
+        match (session.status::<Settings>(fails, "")?, left_out(&prepared)) {
+            (Status::Clean, Some(packages)) => {
+                anyhow::bail!("{packages} could not be tested, see above")
+            }
+            (status, _) => Ok(status),
         }
     }
 
@@ -255,15 +260,8 @@ impl GoFuzzArgs {
                 "the time was over before a test was compiled; give --time more, or leave it out"
             );
         }
-        if let [first, ..] = prepared.problems.as_slice() {
-            let more = match prepared.problems.len() - 1 {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            let package = &first.package;
-            return anyhow::anyhow!(
-                "nothing can be tested: {package}{more} cannot be used, see above"
-            );
+        if let Some(packages) = left_out(prepared) {
+            return anyhow::anyhow!("nothing can be tested: {packages} cannot be used, see above");
         }
         let run = self.run.as_ref().map(|run| format!(" that matches {run}")).unwrap_or_default();
         Error::NoTests(run).into()
@@ -322,11 +320,12 @@ impl GoFuzzArgs {
         let tell = |ui: &Ui, progress: &Progress, recorded: &Recorded, discovery: &Discovery| {
             self.tell_finding(ui, &stop, progress, recorded, discovery);
         };
-        let manner = Manner { item: None, keep: &keep, known: 0, line: LINE, tell: &tell };
+        let options =
+            CampaignOptions { item: None, keep: &keep, known: 0, line: LINE, tell: &tell };
         // Tests were dealt already.
         let whole = Begun { shard: Shard::default(), ..begun.clone() };
         let earlier = workload.done(store, begun.id)?;
-        session.run(store, &workload, &whole, &manner)?;
+        session.run(store, &workload, &whole, &options)?;
         Ok(workload.ended(&session.counters, store, begun.id, earlier)?)
     }
 
@@ -371,6 +370,16 @@ const LINE: Line = Line {
     rate: |counters| counters.runs(),
 };
 
+/// The packages that could not be compiled, if there are any.
+fn left_out(prepared: &Prepared) -> Option<String> {
+    let (first, more) = prepared.problems.split_first()?;
+    let package = &first.package;
+    Some(match more.len() {
+        0 => package.clone(),
+        more => format!("{package} and {more} more"),
+    })
+}
+
 /// Keeps the tests of a share. Tests are dealt in the order of their names, so that all machines agree.
 fn deal(prepared: &mut Prepared, shard: Shard) {
     prepared.subjects.sort_by_key(strait_reorder::Subject::name);
@@ -396,7 +405,7 @@ impl Compiling {
     }
 }
 
-impl Telling for Compiling {
+impl ProgressSource for Compiling {
     fn place(&self) -> Option<(u64, u64)> {
         None
     }

@@ -79,7 +79,7 @@ pub fn text(address: &Address, status: &QueueStatus) -> String {
         text += &format!("Campaign {} cannot be read: {why}\n", one_line(id));
     }
     let workers: Vec<[String; 7]> = status.workers.iter().map(worker_row).collect();
-    let heads = ["Worker", "State", "Accepts", "Campaign", "Programs", "Per second", "Running for"];
+    let heads = ["Worker", "State", "Accepts", "Campaign", "Programs", "Per second", "Uptime"];
     text += &section("No worker was heard of during the last hour.", heads, &workers);
     let is_over = |id: &String| status.campaigns.iter().all(|one| one.job.id != *id);
     let over = status.dead_letters.iter().filter(|(id, _)| is_over(id));
@@ -97,7 +97,7 @@ pub fn text(address: &Address, status: &QueueStatus) -> String {
 fn campaign_row(one: &CampaignStatus) -> [String; 7] {
     let of = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), grouped);
     [
-        one_line(&one.job.id),
+        short(&one.job.id),
         one_line(&one.job.kind),
         of(programs(one)),
         of(one.work.map(|work| work.waiting)),
@@ -118,11 +118,17 @@ fn worker_row(one: &WorkerStatus) -> [String; 7] {
         one_line(&record.name),
         state,
         one_line(&record.accepts.join(",")),
-        record.campaign.as_deref().map_or_else(|| "-".to_owned(), one_line),
+        record.campaign.as_deref().map_or_else(|| "-".to_owned(), short),
         grouped(record.programs),
         format!("{:.1}", record.per_second),
         rough(now.saturating_sub(Duration::from_secs(record.since))),
     ]
+}
+
+/// The beginning of a campaign's name, which tells it from others: tables have to fit 80 columns.
+fn short(id: &str) -> String {
+    const SHOWN: usize = 8;
+    one_line(id).chars().take(SHOWN).collect()
 }
 
 /// A text in one line of moderate length. What else could deceive is escaped where it is printed.
@@ -207,7 +213,7 @@ mod tests {
              \n\
              No campaign is under way.\n\
              \n\
-             Worker      State             Accepts  Campaign  Programs  Per second  Running for\n\
+             Worker      State             Accepts  Campaign  Programs  Per second  Uptime\n\
              alpha-7     working           fuzz,go  J1        1,024     81.2        0 s\n\
              line break  lost (5 min ago)  fuzz,go  -         1,024     81.2        0 s\n\
              \n\

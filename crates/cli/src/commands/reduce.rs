@@ -10,7 +10,7 @@ use serde_json::json;
 use strait_calculus::print;
 use strait_campaign::Ending;
 use strait_findings::REDUCED;
-use strait_fuzz::{Exhibit, Lanes, Reducer, keep};
+use strait_fuzz::{Exhibit, Reducer, TargetFinder, keep};
 
 use crate::campaign::{Clock, in_time};
 use crate::commands::trust::TrustArgs;
@@ -25,7 +25,7 @@ const DEFAULT_TIME: Duration = Duration::from_secs(300);
 /// Make a finding's program small
 #[derive(Args)]
 #[command(after_help = "\
-What is left out never makes the program wait for ever (that is proved), and the fault still shows \
+What is left out never makes the program wait forever (that is proved), and the fault still shows \
 (that is tried). The result is put into the directory as reduced.strait; `strait replay` uses it.
 Like `strait replay`, it runs no program that a finding names unless you name it too.
 Exit codes: 0 done, 2 it could not be done or the fault does not show any more.")]
@@ -57,8 +57,8 @@ impl ReduceArgs {
                 self.folder.display()
             );
         }
-        let mut lanes = Lanes::new(&launcher, Arc::clone(stop.flag()));
-        let exhibit = Exhibit::open(&self.folder, &mut lanes, &mut |text| ui.note(text));
+        let mut finder = TargetFinder::new(&launcher, Arc::clone(stop.flag()));
+        let exhibit = Exhibit::open(&self.folder, &mut finder, &mut |text| ui.note(text));
         let exhibit = in_time(&stop, exhibit)?;
         let reducer = Reducer {
             launcher: &launcher,

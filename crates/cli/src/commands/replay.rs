@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use serde_json::json;
 use strait_campaign::{Ending, Stop};
-use strait_fuzz::{Exhibit, Lanes};
+use strait_fuzz::{Exhibit, TargetFinder};
 use strait_toolchain::{Cache, Launcher};
 
 use crate::campaign::{Clock, in_time};
@@ -60,11 +60,11 @@ impl ReplayArgs {
             let permitted = self.trust.compilers();
             return types_replay::replay(ui, &self.folder, &permitted, &launcher, &stop);
         }
-        let mut lanes = Lanes::new(&launcher, Arc::clone(stop.flag()));
-        let exhibit = Exhibit::open(&self.folder, &mut lanes, &mut |text| ui.note(text));
+        let mut finder = TargetFinder::new(&launcher, Arc::clone(stop.flag()));
+        let exhibit = Exhibit::open(&self.folder, &mut finder, &mut |text| ui.note(text));
         let exhibit = in_time(&stop, exhibit)?;
         let finding = &exhibit.replay.finding;
-        ui.note(format!("{} {}: {}", finding.kind, exhibit.lane.name(), finding.title));
+        ui.note(format!("{} {}: {}", finding.kind, exhibit.target.name(), finding.title));
         let left = clock.start_work(Some(DEFAULT_TIME)).unwrap_or_default();
         let rerun = exhibit.run(&launcher, left, &|| stop.is_due())?;
         if rerun.runs == 0 {

@@ -14,7 +14,7 @@ use strait_typefuzz::{
 };
 
 use crate::campaign::{
-    CampaignArgs, Clock, Line, Manner, Session, in_time, some_seed, tell_finding,
+    CampaignArgs, CampaignOptions, Clock, Line, Session, in_time, some_seed, tell_finding,
 };
 use crate::commands::types_summary::TypesSummary;
 use crate::commands::types_system::SystemRun;
@@ -165,9 +165,14 @@ impl TypesArgs {
             },
             rate: |counters| counters.programs(),
         };
-        let manner =
-            Manner { item: None, keep: &|_, _| Ok(()), known: 0, line, tell: &tell_finding };
-        let ended = session.run(&mut store, &workload, &begun, &manner);
+        let options = CampaignOptions {
+            item: None,
+            keep: &|_, _| Ok(()),
+            known: 0,
+            line,
+            tell: &tell_finding,
+        };
+        let ended = session.run(&mut store, &workload, &begun, &options);
         let oracles = workload.oracles();
         let asked: Vec<&str> = oracles.iter().map(|oracle| oracle.name()).collect();
         let mode = settings.mode();

@@ -57,7 +57,7 @@ impl Summary for TypesSummary<'_> {
         let skipped = counters.count(counts::SKIPPED);
         let rate = programs as f64 / self.outcome.seconds.max(1e-3);
         ui.line(format!(
-            "{} programs sampled in {} ({rate:.0} a second), mode {}, seed {}",
+            "{} programs sampled in {} ({rate:.0} per second), mode {}, seed {}",
             grouped(programs),
             self.outcome.time(),
             self.mode.name(),

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use clap::Args;
 use serde_json::json;
-use strait_campaign::{Counters, Ending, Kind, Servable, Serving, Settings, Stop, Turn};
-use strait_fuzz::{Fuzzing, Lanes};
-use strait_queue::{Bench, Credentials, Item, Job, Link, Memory, Trial, hand_over};
+use strait_campaign::{Counters, Ending, Kind, KindInfo, Serving, Stop, Turn, Unit};
+use strait_fuzz::{Fuzzing, TargetFinder};
+use strait_queue::{Credentials, Item, Job, Link, Memory, Trial, WorkerSession, hand_over};
 use strait_reorder::Reordering;
 use strait_toolchain::{Launcher, Limits};
 use strait_typefuzz::Typechecking;
@@ -22,17 +22,17 @@ use crate::commands::worker_trial::{self, OwnProcess};
 use crate::duration;
 use crate::interrupt;
 use crate::metrics;
-use crate::progress::{Progress, Telling};
+use crate::progress::{Progress, ProgressSource};
 use crate::queue;
 use crate::ui::{Status, Ui, grouped};
 
-/// The names of all kinds. The first one is accepted if nothing else is said: it runs programs of Strait
+/// All kinds of campaigns. The first one is accepted if nothing else is said: it runs programs of Strait
 /// only.
-const KINDS: [&str; 3] =
-    [strait_fuzz::Settings::KIND, strait_typefuzz::Settings::KIND, strait_reorder::Settings::KIND];
-/// Whether campaigns of each kind name code or compilers to run.
-const RUNS_FOREIGN_CODE: [bool; 3] =
-    [Fuzzing::RUNS_FOREIGN_CODE, Typechecking::RUNS_FOREIGN_CODE, Reordering::RUNS_FOREIGN_CODE];
+const KINDS: [KindInfo; 3] = [
+    KindInfo::of::<Fuzzing<'static>>(),
+    KindInfo::of::<Typechecking<'static>>(),
+    KindInfo::of::<Reordering<'static>>(),
+];
 /// How long a server that does not answer is asked again.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks for campaigns.
@@ -59,8 +59,8 @@ const LIMITS: Limits = Limits {
 #[command(after_help = "\
 A campaign is begun with `strait fuzz`, `strait types` or `strait go fuzz` and --queue \
 nats://HOST:4222/NAME; any number of workers on any \
-machines take its work, and any number of campaigns. What a worker finds goes to whoever began the \
-campaign. Work of a worker that dies is given to another.
+machines take its work, and any number of campaigns. What a worker finds goes to the command that \
+began the campaign. Work of a worker that dies is given to another.
 Credentials come from NATS' own files and variables: --creds or NATS_CREDS, NATS_NKEY, NATS_USER with \
 NATS_PASSWORD, NATS_CA, NATS_CERT with NATS_KEY, NATS_CONTEXT.
 Exit codes: 0 it was stopped or had nothing to do for --idle, 2 usage, input or environment error.")]
@@ -80,7 +80,7 @@ pub struct WorkerArgs {
     /// Which kinds of campaigns to work for: fuzz runs programs of Strait on published channel
     /// libraries, types runs compilers that a campaign names, go compiles and runs the code of the
     /// campaign. Name types and go only if everyone who may write to the queue may run programs here
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', default_value = KINDS[0], value_parser = KINDS)]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', default_value = KINDS[0].name, value_parser = KINDS.map(|kind| kind.name))]
     accept: Vec<String>,
     /// Refuse to start if the code and the compilers of campaigns cannot be put into a sandbox here
     #[arg(long)]
@@ -95,7 +95,7 @@ pub struct WorkerArgs {
     /// Serve metrics for Prometheus at this address, such as 127.0.0.1:9464
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<String>,
-    /// Do this work alone: JOB:LANE:START:END
+    /// Do this work alone: JOB:TARGET:START:END
     #[arg(long, hide = true, requires = "result")]
     trial: Option<String>,
     /// Where to write what came out of it
@@ -130,15 +130,22 @@ impl WorkerArgs {
         }
         let launcher = Launcher::this_program()?.limited(LIMITS).cancelled_by(stop.flag());
         let is_accepted = |name: &str| self.accept.iter().any(|kind| kind == name);
-        let mut kinds = KINDS.into_iter().zip(RUNS_FOREIGN_CODE);
-        let needs_sandbox = kinds.any(|(name, is_foreign)| is_foreign && is_accepted(name));
+        let mut kinds = KINDS.iter();
+        let needs_sandbox = kinds.any(|kind| kind.runs_foreign_code && is_accepted(kind.name));
         let confined = Confined::find(needs_sandbox, &launcher, self.wish())?;
         if let Some(notice) = confined.notice().filter(|_| self.trial.is_none()) {
             ui.note(notice);
         }
-        let counted = Arc::new(Counted::default());
-        let told = Told { counted: Arc::clone(&counted), link: link.clone() };
-        let progress = Progress::of(ui, Box::new(told), stop.flag());
+        let finder = TargetFinder::new(&launcher, Arc::clone(stop.flag()));
+        let finder = finder.with_flix_jar(self.flix_jar.clone());
+        let kinds: Vec<Box<dyn Kind>> = vec![
+            Box::new(Serving::new(Fuzzing::new(&launcher, finder))),
+            Box::new(Serving::new(Typechecking(confined.launcher()))),
+            Box::new(Serving::new(Reordering(confined.launcher()))),
+        ];
+        let totals = Arc::new(Totals::of(&kinds));
+        let shown = WorkerProgress { totals: Arc::clone(&totals), link: link.clone() };
+        let progress = Progress::of(ui, Box::new(shown), stop.flag());
         let trial: Arc<dyn Trial> = Arc::new(OwnProcess {
             launcher: launcher.clone(),
             queue: self.queue.clone(),
@@ -148,21 +155,15 @@ impl WorkerArgs {
             wish: self.wish(),
             stop: Arc::clone(stop.flag()),
         });
-        let lanes = Lanes::new(&launcher, Arc::clone(stop.flag()));
-        let lanes = lanes.with_flix_jar(self.flix_jar.clone());
         let mut worker = Worker {
             accept: &self.accept,
-            kinds: vec![
-                Box::new(Serving::new(Fuzzing::new(&launcher, lanes), &counted.fuzz)),
-                Box::new(Serving::new(Typechecking(confined.launcher()), &counted.types)),
-                Box::new(Serving::new(Reordering(confined.launcher()), &counted.go)),
-            ],
+            kinds,
             trial: &trial,
             link: &link,
             name: &name,
             jobs: self.jobs.map_or_else(cores, usize::from),
             stop: &stop,
-            counted: &counted,
+            totals: &totals,
             say: &|text| progress.say(text),
             is_away: false,
             foreign: HashSet::new(),
@@ -182,17 +183,16 @@ impl WorkerArgs {
         }
         drop(worker);
         drop((progress, presence));
-        let programs = counted.programs();
-        let campaigns = counted.campaigns.load(Ordering::Relaxed);
+        let campaigns = totals.campaigns.load(Ordering::Relaxed);
         if ui.json {
-            let runs = counted.go.runs();
+            let (programs, runs) = totals.done();
             ui.document(&json!({
                 "worker": name, "campaigns": campaigns, "programs": programs, "go_runs": runs,
                 "sandbox": confined.sandbox(),
             }))?;
         } else {
             let of = if campaigns == 1 { "campaign" } else { "campaigns" };
-            ui.line(format!("{} of {campaigns} {of}", counted.told()))?;
+            ui.line(format!("{} of {campaigns} {of}", totals.text()))?;
         }
         Ok(Status::Clean)
     }
@@ -218,7 +218,7 @@ struct Worker<'a> {
     name: &'a str,
     jobs: usize,
     stop: &'a Stop,
-    counted: &'a Counted,
+    totals: &'a Totals,
     say: &'a dyn Fn(String),
     /// The queue did not answer the last time.
     is_away: bool,
@@ -278,13 +278,13 @@ impl Worker<'_> {
             }
             return false;
         }
-        let bench = Bench::open(self.link, job, self.name, &kept.memory, self.trial);
-        let Some(bench) = bench else { return false };
-        let served = self.serve(job, &bench, kept);
-        let is_used = bench.is_used();
-        bench.close();
+        let session = WorkerSession::open(self.link, job, self.name, &kept.memory, self.trial);
+        let Some(session) = session else { return false };
+        let served = self.serve(job, &session, kept);
+        let is_used = session.is_used();
+        session.close();
         if is_used && !std::mem::replace(&mut kept.is_counted, true) {
-            self.counted.campaigns.fetch_add(1, Ordering::Relaxed);
+            self.totals.campaigns.fetch_add(1, Ordering::Relaxed);
         }
         match served {
             Ok(()) => kept.failures = 0,
@@ -304,16 +304,16 @@ impl Worker<'_> {
         is_used
     }
 
-    fn serve(&mut self, job: &Job, bench: &Bench, kept: &mut Kept) -> anyhow::Result<()> {
+    fn serve(&mut self, job: &Job, session: &WorkerSession, kept: &mut Kept) -> anyhow::Result<()> {
         let kind = self.check(job)?;
         let turn =
-            Turn { link: self.link, job, bench, jobs: self.jobs, stop: self.stop, say: self.say };
+            Turn { link: self.link, job, session, jobs: self.jobs, stop: self.stop, say: self.say };
         self.kinds[kind].serve(&turn, &mut kept.known).map_err(anyhow::Error::from_boxed)
     }
 
     /// May we take part in it? The number of its kind.
     fn check(&self, job: &Job) -> anyhow::Result<usize> {
-        let kind = self.kinds.iter().position(|kind| kind.name() == job.kind);
+        let kind = self.kinds.iter().position(|kind| kind.info().name == job.kind);
         let kind = kind.with_context(|| {
             format!("this version of Strait knows no campaigns of the kind `{}`", job.kind)
         })?;
@@ -331,55 +331,61 @@ impl Worker<'_> {
     fn alone(&mut self, job: &str, work: Item, result: &Path) -> anyhow::Result<Status> {
         let (jobs, _) = self.link.jobs()?;
         let job = jobs.into_iter().find(|one| one.id == *job).context("the campaign is over")?;
-        let bench = Bench::alone(self.link, &job, work);
-        let bench = bench.context("the campaign is over")?;
-        self.serve(&job, &bench, &mut Kept::default())?;
-        hand_over(result, bench.came_out().context("it was stopped")?)?;
+        let session = WorkerSession::alone(self.link, &job, work);
+        let session = session.context("the campaign is over")?;
+        self.serve(&job, &session, &mut Kept::default())?;
+        hand_over(result, session.came_out().context("it was stopped")?)?;
         Ok(Status::Clean)
     }
 }
 
 /// What a worker has done, all campaigns together.
-#[derive(Default)]
-struct Counted {
-    fuzz: Counters,
-    types: Counters,
-    go: Counters,
+struct Totals {
+    kinds: Vec<(Unit, Arc<Counters>)>,
     campaigns: AtomicU64,
 }
 
-impl Counted {
-    fn programs(&self) -> u64 {
-        self.fuzz.programs() + self.types.programs()
+impl Totals {
+    fn of(kinds: &[Box<dyn Kind + '_>]) -> Totals {
+        let kinds = kinds.iter().map(|kind| (kind.info().unit, Arc::clone(kind.counters())));
+        Totals { kinds: kinds.collect(), campaigns: AtomicU64::default() }
     }
 
-    /// Go tests are no programs of ours, and are told apart.
-    fn told(&self) -> String {
-        let programs = format!("{} programs", grouped(self.programs()));
-        match self.go.runs() {
-            0 => programs,
-            runs => format!("{programs} and {} runs of Go tests", grouped(runs)),
+    /// Programs of Strait, and runs of the users' own tests.
+    fn done(&self) -> (u64, u64) {
+        self.kinds.iter().fold((0, 0), |(programs, runs), (unit, counters)| match unit {
+            Unit::Programs => (programs + counters.programs(), runs),
+            Unit::Runs => (programs, runs + counters.runs()),
+        })
+    }
+
+    fn text(&self) -> String {
+        match self.done() {
+            (programs, 0) => format!("{} programs", grouped(programs)),
+            (programs, runs) => {
+                format!("{} programs and {} runs of Go tests", grouped(programs), grouped(runs))
+            }
         }
     }
 }
 
 /// What the progress line says.
-struct Told {
-    counted: Arc<Counted>,
+struct WorkerProgress {
+    totals: Arc<Totals>,
     link: Link,
 }
 
-impl Telling for Told {
+impl ProgressSource for WorkerProgress {
     fn place(&self) -> Option<(u64, u64)> {
         None
     }
 
     fn line(&self, elapsed: Duration) -> String {
-        let all = self.counted.programs() + self.counted.go.runs();
-        let rate = (all as f64 / elapsed.as_secs_f64().max(1e-3)) as u64;
+        let (programs, runs) = self.totals.done();
+        let rate = ((programs + runs) as f64 / elapsed.as_secs_f64().max(1e-3)) as u64;
         let trouble = self.link.trouble().map(|why| format!("; the queue takes no results: {why}"));
         let trouble = trouble.unwrap_or_default();
-        format!("{}, {} a second{trouble}", self.counted.told(), grouped(rate))
+        format!("{}, {} per second{trouble}", self.totals.text(), grouped(rate))
     }
 }
 

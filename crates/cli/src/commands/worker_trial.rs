@@ -32,7 +32,7 @@ impl OwnProcess {
     fn start(&self, job: &Job, work: &Item) -> anyhow::Result<Alone> {
         let folder = Scratch::new("trial")?;
         let result = folder.path().join("result");
-        let named = format!("{}:{}:{}:{}", job.id, work.lane, work.start, work.end);
+        let named = format!("{}:{}:{}:{}", job.id, work.target, work.start, work.end);
         let mut arguments: Vec<OsString> =
             ["worker", "--quiet", "--jobs", "1", "--queue", &self.queue, "--accept", &self.accept]
                 .map(OsString::from)
@@ -73,9 +73,9 @@ impl Trial for OwnProcess {
 /// Reads what [`OwnProcess`] writes: the campaign and the work.
 pub fn parse(text: &str) -> anyhow::Result<(String, Item)> {
     let words: Vec<&str> = text.split(':').collect();
-    let [job, lane, start, end] = words[..] else { anyhow::bail!("JOB:LANE:START:END") };
+    let [job, target, start, end] = words[..] else { anyhow::bail!("JOB:TARGET:START:END") };
     let item = Item {
-        lane: lane.parse().context("a lane")?,
+        target: target.parse().context("a target")?,
         start: start.parse().context("an index")?,
         end: end.parse().context("an index")?,
     };

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use strait_findings::{Batch, Discovery, Kind, Store};
-use strait_fuzz::Lanes;
+use strait_fuzz::TargetFinder;
 use strait_toolchain::{Finished, Launcher, Spec, run};
 
 pub const STRAIT: &str = env!("CARGO_BIN_EXE_strait");
@@ -182,10 +182,10 @@ fn rename_target(path: &Path) {
     let text = fs::read_to_string(path).expect("there");
     let mut value: Value = serde_json::from_str(&text).expect("JSON");
     if value["target"] == "is-fuzz" {
-        let lanes = Lanes::all();
-        let lane = lanes.iter().find(|lane| lane.target == "std").expect("a target");
-        value["target"] = lane.target.clone().into();
-        value["version"] = lane.version.clone().into();
+        let targets = TargetFinder::all();
+        let target = targets.iter().find(|target| target.target == "std").expect("a target");
+        value["target"] = target.target.clone().into();
+        value["version"] = target.version.clone().into();
     }
     fs::write(path, value.to_string()).expect("written");
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use strait_campaign::{Campaign, Counters, Request, Stop, begin};
 use strait_findings::Store;
-use strait_fuzz::{Error, Lane, Programs, Settings};
+use strait_fuzz::{Error, FuzzTarget, Programs, Settings};
 use strait_runtimes::target;
 use strait_toolchain::{Entry, Launcher, entry};
 
@@ -48,10 +48,10 @@ fn campaign(arguments: &[String]) -> Result<(), Error> {
         ..Request::default()
     };
     let begun = begin(&mut store, &folder, request, 0)?;
-    let lane = Lane::built_in(target(name)?);
+    let target = FuzzTarget::built_in(target(name)?);
     let launcher = Launcher::this_program()?;
     let campaign = Campaign {
-        workload: &Programs::new(&launcher, vec![lane], begun.seed)?,
+        workload: &Programs::new(&launcher, vec![target], begun.seed)?,
         count: begun.count,
         shard: begun.shard,
         jobs: number(jobs) as usize,

@@ -1,6 +1,6 @@
 //! What carries a campaign between machines, as the protocol sees it: buckets of records, streams of
 //! messages with leases, objects and dead letters. [`Transport`] is the whole of it. Calls block and are one
-//! attempt each; whoever calls decides how often to ask. `nats` is JetStream, in builds with the feature
+//! attempt each; the caller decides how often to ask. `nats` is JetStream, in builds with the feature
 //! `nats`; the tests have a server in their own process (`tests/support/memory.rs`).
 
 #[cfg(feature = "nats")]

@@ -21,7 +21,7 @@ use crate::address::Address;
 use crate::clock::{Clock, SystemClock};
 use crate::credentials::Credentials;
 use crate::error::Error;
-use crate::leaving::Leaving;
+use crate::shutdown::Shutdown;
 use crate::transport::nats_connect::connect;
 use crate::transport::nats_errors::{meaning, no_answer};
 use crate::transport::{
@@ -31,7 +31,7 @@ use crate::transport::{
 
 /// How long the server looks for messages that it has already.
 const DUPLICATES: Duration = Duration::from_secs(120);
-/// What nobody has fetched after so long is given up.
+/// What has not been fetched after this time is removed.
 const KEPT: Duration = Duration::from_secs(14 * 24 * 3600);
 /// What a worker has said about itself is given up after so long.
 const WORKERS_KEPT: Duration = Duration::from_secs(3600);
@@ -55,7 +55,7 @@ pub(crate) struct Nats {
     runtime: Arc<Runtime>,
     clock: Arc<SystemClock>,
     hub: Hub,
-    leaving: Arc<Leaving>,
+    shutdown: Arc<Shutdown>,
 }
 
 /// What the calls need of it.
@@ -73,12 +73,12 @@ impl Nats {
         address: &Address,
         credentials: &Credentials,
         patience: Duration,
-        leaving: &Arc<Leaving>,
+        shutdown: &Arc<Shutdown>,
     ) -> Result<Arc<dyn Transport>, Error> {
         let mut builder = Builder::new_multi_thread();
         let runtime = builder.worker_threads(1).enable_all().thread_name("queue").build();
         let runtime = Arc::new(runtime.map_err(Error::Runtime)?);
-        let client = connect(&runtime, address, credentials, patience, leaving)?;
+        let client = connect(&runtime, address, credentials, patience, shutdown)?;
         let inside = runtime.enter();
         let jetstream = jetstream::new(client.clone());
         drop(inside);
@@ -88,8 +88,8 @@ impl Nats {
             jetstream,
             consumers: Arc::default(),
         };
-        let leaving = Arc::clone(leaving);
-        Ok(Arc::new(Nats { runtime, clock: Arc::default(), hub, leaving }))
+        let shutdown = Arc::clone(shutdown);
+        Ok(Arc::new(Nats { runtime, clock: Arc::default(), hub, shutdown }))
     }
 
     /// Waits for an answer.
@@ -107,21 +107,24 @@ impl Nats {
     ) -> Result<T, TransportError> {
         let limited = async {
             let call = tokio::time::timeout(limit, call);
-            unless_over(&self.leaving, call).await.unwrap_or_else(|| Ok(Err(no_answer(()))))
+            unless_over(&self.shutdown, call).await.unwrap_or_else(|| Ok(Err(no_answer(()))))
         };
         self.runtime.block_on(limited).unwrap_or_else(|late| Err(no_answer(late)))
     }
 }
 
 /// What a call gives; `None` if it is given up, since this process is about to end.
-pub(super) async fn unless_over<T>(leaving: &Leaving, call: impl Future<Output = T>) -> Option<T> {
+pub(super) async fn unless_over<T>(
+    shutdown: &Shutdown,
+    call: impl Future<Output = T>,
+) -> Option<T> {
     let over = async {
         let mut left = FAREWELL;
-        while !leaving.is_over() {
-            if leaving.is_wanted() {
+        while !shutdown.is_over() {
+            if shutdown.is_wanted() {
                 left = left.saturating_sub(LOOK);
                 if left.is_zero() {
-                    leaving.give_up();
+                    shutdown.give_up();
                 }
             }
             tokio::time::sleep(LOOK).await;

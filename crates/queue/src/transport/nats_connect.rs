@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use crate::address::Address;
 use crate::credentials::{Credentials, read};
 use crate::error::Error;
-use crate::leaving::Leaving;
+use crate::shutdown::Shutdown;
 use crate::transport::nats::unless_over;
 
 /// Between two attempts.
@@ -27,7 +27,7 @@ pub(super) fn connect(
     address: &Address,
     credentials: &Credentials,
     patience: Duration,
-    leaving: &Leaving,
+    shutdown: &Shutdown,
 ) -> Result<Client, Error> {
     let begun = Instant::now();
     loop {
@@ -39,14 +39,14 @@ pub(super) fn connect(
                 Duration::from_millis(100 * attempts.min(20) as u64)
             });
         let connect = options.connect(address.servers.clone());
-        let connected = runtime.block_on(unless_over(leaving, connect));
+        let connected = runtime.block_on(unless_over(shutdown, connect));
         let connected =
             connected.unwrap_or_else(|| Err(ConnectError::new(ConnectErrorKind::TimedOut)));
         match connected {
             Ok(client) => return Ok(client),
             Err(error) => {
                 let why = Why::of(&error);
-                if why != Why::Away || begun.elapsed() >= patience || leaving.is_over() {
+                if why != Why::Away || begun.elapsed() >= patience || shutdown.is_over() {
                     return Err(unreachable_queue(address, why, &error));
                 }
                 std::thread::sleep(PAUSE);
@@ -58,7 +58,7 @@ pub(super) fn connect(
 /// Why there is no connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Why {
-    /// Nobody answers; that may change.
+    /// There is no answer; that may change.
     Away,
     /// The server does not take us.
     Unknown,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::forged::{dice, mutate, sealed};
 use crate::memory::{MemoryServer, Place};
 use crate::simulation::{Outcome, Plan, SUBMITTER, Simulation, each_seed, number};
-use strait_queue::{Bucket, Clock, Form, PROTOCOL, Stream, Told};
+use strait_queue::{Bucket, Clock, Form, PROTOCOL, QueueEvent, Stream};
 
 const WORK: Place = Place::Stream(Stream::Work);
 const RESULTS: Place = Place::Stream(Stream::Results);
@@ -28,9 +28,9 @@ fn report(item: &str, more: &str) -> Vec<u8> {
 }
 
 /// How many messages were set aside, and the sentences about them, each once.
-fn set_aside(told: &[Told]) -> (usize, Vec<String>) {
-    let why = |told: &Told| match told {
-        Told::SetAside(letter) => Some(letter.why.clone()),
+fn set_aside(told: &[QueueEvent]) -> (usize, Vec<String>) {
+    let why = |told: &QueueEvent| match told {
+        QueueEvent::SetAside(letter) => Some(letter.why.clone()),
         _ => None,
     };
     let all: Vec<String> = told.iter().filter_map(why).collect();
@@ -69,13 +69,13 @@ fn item(body: &str) -> Attack {
 fn table() -> Vec<(Attack, usize, &'static str)> {
     let not_ours = "it is not a message of Strait";
     let three = Attack::Work(vec![b"garbage".to_vec(), Vec::new(), vec![0xff; 300]]);
-    let lost = r#"{"lane":0,"start":0,"end":10}"#;
+    let lost = r#"{"target":0,"start":0,"end":10}"#;
     let lost = format!(
         r#"{{"item":{lost},"whole":true,"programs":10,"runs":20,"spent_ms":1,"counts":{{}},"shown":[{{"finding":"hang-x","seed":3,"indices":[1]}}],"parcels":[["hang-x","JOB.hang-x.1"]],"worker":"forged"}}"#
     );
     vec![
         (three, 3, not_ours),
-        (work(r#"{"lane":0,"start":0,"end":10}"#), 1, not_ours),
+        (work(r#"{"target":0,"start":0,"end":10}"#), 1, not_ours),
         (
             work("strait/3 work 0000000000000000\n{}"),
             1,
@@ -88,64 +88,68 @@ fn table() -> Vec<(Attack, usize, &'static str)> {
         ),
         (
             work(format!(
-                "strait/{PROTOCOL} work 0000000000000000\n{{\"lane\":0,\"start\":0,\"end\":10}}"
+                "strait/{PROTOCOL} work 0000000000000000\n{{\"target\":0,\"start\":0,\"end\":10}}"
             )),
             1,
             "it is damaged: its checksum does not fit",
         ),
         (work(vec![b'a'; 500_000]), 1, "it has 500000 bytes; the limit is 4096"),
-        (item(r#"{"lane":999,"start":0,"end":10}"#), 1, "it names target 999; the campaign has 1"),
-        (item(r#"{"lane":0,"start":20,"end":10}"#), 1, "its indices, 20 to 10, are impossible"),
         (
-            item(r#"{"lane":0,"start":9223372036854775808,"end":9223372036854775818}"#),
+            item(r#"{"target":999,"start":0,"end":10}"#),
+            1,
+            "it names target 999; the campaign has 1",
+        ),
+        (item(r#"{"target":0,"start":20,"end":10}"#), 1, "its indices, 20 to 10, are impossible"),
+        (
+            item(r#"{"target":0,"start":9223372036854775808,"end":9223372036854775818}"#),
             1,
             "its indices, 9223372036854775808 to 9223372036854775818, are impossible",
         ),
         (
-            item(r#"{"lane":0,"start":990,"end":1010}"#),
+            item(r#"{"target":0,"start":990,"end":1010}"#),
             1,
             "it names program 1009; the campaign has 1000 of this target",
         ),
         // Work that is done twice counts once; what was not given out like this counts never.
-        (item(r#"{"lane":0,"start":0,"end":10}"#), 0, ""),
+        (item(r#"{"target":0,"start":0,"end":10}"#), 0, ""),
         (
-            item(r#"{"lane":0,"start":5,"end":15}"#),
+            item(r#"{"target":0,"start":5,"end":15}"#),
             1,
             "programs 5 to 15 of target 0 were not given out as a piece of work",
         ),
         (result(*b"garbage"), 1, not_ours),
         (
-            result(report(r#"{"lane":0,"start":20,"end":10}"#, "")),
+            result(report(r#"{"target":0,"start":20,"end":10}"#, "")),
             1,
             "its indices, 20 to 10, are impossible",
         ),
         (
             result(report(
-                r#"{"lane":0,"start":9223372036854775808,"end":9223372036854775818}"#,
+                r#"{"target":0,"start":9223372036854775808,"end":9223372036854775818}"#,
                 "",
             )),
             1,
             "its indices, 9223372036854775808 to 9223372036854775818, are impossible",
         ),
         (
-            result(report(r#"{"lane":7,"start":0,"end":10}"#, "")),
+            result(report(r#"{"target":7,"start":0,"end":10}"#, "")),
             1,
             "it names target 7; the campaign has 1",
         ),
         (
-            result(report(r#"{"lane":0,"start":995,"end":999}"#, "")),
+            result(report(r#"{"target":0,"start":995,"end":999}"#, "")),
             1,
             "programs 995 to 999 of target 0 were not given out as a piece of work",
         ),
         (
-            result(report(r#"{"lane":0,"start":0,"end":10}"#, r#","whole":false"#)),
+            result(report(r#"{"target":0,"start":0,"end":10}"#, r#","whole":false"#)),
             1,
-            "it cannot be read: duplicate field `whole` at line 1 column 149",
+            "it cannot be read: duplicate field `whole` at line 1 column 151",
         ),
         (
             Attack::Later(Box::new(move |server, job| {
-                let item = r#""lane":0,"start":990,"end":1000"#;
-                let lost = lost.replace(r#""lane":0,"start":0,"end":10"#, item);
+                let item = r#""target":0,"start":990,"end":1000"#;
+                let lost = lost.replace(r#""target":0,"start":0,"end":10"#, item);
                 let lost = sealed("result", &lost.replace("JOB", job));
                 server.write(RESULTS, job, lost);
             })),
@@ -207,13 +211,13 @@ fn a_campaign_is_resumed_after_poison() {
         simulation.start_worker(SUBMITTER + 1);
         simulation.clock.sleep(Duration::from_millis(700));
         simulation.clock.kill(SUBMITTER);
-        let huge = r#"{"lane":0,"start":9223372036854775808,"end":9223372036854775818}"#;
+        let huge = r#"{"target":0,"start":9223372036854775808,"end":9223372036854775818}"#;
         // The last one is about work that is still to be done, and work that never was.
         for poison in [
             report(huge, ""),
-            report(r#"{"lane":0,"start":20,"end":10}"#, ""),
+            report(r#"{"target":0,"start":20,"end":10}"#, ""),
             b"garbage".to_vec(),
-            report(r#"{"lane":0,"start":995,"end":1005}"#, ""),
+            report(r#"{"target":0,"start":995,"end":1005}"#, ""),
         ] {
             simulation.server.write(RESULTS, &job, poison);
         }
@@ -294,7 +298,7 @@ fn changed_messages_change_nothing() {
             *changed.0.entry(place).or_default() += count;
         }
         for told in told {
-            if let Told::SetAside(letter) = told {
+            if let QueueEvent::SetAside(letter) = told {
                 changed.1 += 1;
                 *changed.2.entry(letter.place).or_default() += 1;
             }

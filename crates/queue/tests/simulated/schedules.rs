@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::memory::Faults;
 use crate::simulation::{Outcome, Plan, SUBMITTER, Simulation, each_seed, number};
-use strait_queue::{Clock, LOST, Told};
+use strait_queue::{Clock, LOST, QueueEvent};
 
 fn millis(time: u64) -> Duration {
     Duration::from_millis(time)
@@ -186,22 +186,22 @@ fn what_happens_to_workers_and_the_server_is_said() {
         };
         let name = format!("worker {worker}");
         let grace = Duration::from_secs(10);
-        assert_eq!(news(grace), [Told::NoWorkers]);
+        assert_eq!(news(grace), [QueueEvent::NoWorkers]);
         simulation.start_worker(worker);
-        assert_eq!(news(grace), [Told::WorkerJoined(name.clone())]);
+        assert_eq!(news(grace), [QueueEvent::WorkerJoined(name.clone())]);
         clock.kill(worker);
         let lost = news(LOST + grace);
-        assert!(lost.contains(&Told::WorkerLost(name.clone())), "{lost:?}");
-        assert!(lost.contains(&Told::NoWorkers), "{lost:?}");
+        assert!(lost.contains(&QueueEvent::WorkerLost(name.clone())), "{lost:?}");
+        assert!(lost.contains(&QueueEvent::NoWorkers), "{lost:?}");
         simulation.start_worker(worker);
-        assert_eq!(news(grace), [Told::WorkerJoined(name)]);
+        assert_eq!(news(grace), [QueueEvent::WorkerJoined(name)]);
         // A worker is not lost because the server is away, or has lost its files.
         simulation.server.stay_away(Duration::from_secs(30));
-        assert_eq!(news(Duration::from_secs(30) + grace), [Told::ServerAway]);
+        assert_eq!(news(Duration::from_secs(30) + grace), [QueueEvent::ServerAway]);
         simulation.server.wipe();
         assert_eq!(news(Duration::from_secs(30)), []);
         simulation.server.fail(Faults { is_full: true, ..Faults::default() });
-        assert_eq!(news(Duration::from_secs(30)), [Told::Refuses("no room".to_owned())]);
+        assert_eq!(news(Duration::from_secs(30)), [QueueEvent::Refuses("no room".to_owned())]);
         simulation.server.fail(Faults::default());
     });
     assert_eq!(outcome.results, expected);

@@ -29,7 +29,7 @@ pub fn mutate(message: &[u8], dice: &mut impl FnMut(u64) -> u64) -> Vec<u8> {
         let values =
             ["9223372036854775808", "18446744073709551615", "-1", "1e300", "null", "\"x\""];
         let value = values[dice(values.len() as u64) as usize];
-        for field in ["\"end\":", "\"lane\":", "\"start\":"] {
+        for field in ["\"end\":", "\"target\":", "\"start\":"] {
             let Some((before, after)) = body.split_once(field) else { continue };
             if dice(2) == 0 {
                 let rest = after.trim_start_matches(|char: char| char.is_ascii_digit());

@@ -1,6 +1,6 @@
 //! Campaigns in this process over a server in memory, by a clock that no time passes for: a submitter,
 //! workers, and something that kills and pauses them and makes the server fail. A seed decides everything
-//! that happens. The campaign is that of `subject.rs`: one lane of naps, some of which find something.
+//! that happens. The campaign is that of `subject.rs`: one target of naps, some of which find something.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -10,8 +10,8 @@ use std::time::Duration;
 use serde_json::json;
 use strait_findings::{CampaignId, Discovery, Kind, Ranges, Store};
 use strait_queue::{
-    Address, Allotment, Alone, Bench, Bucket, Clock, Error, Item, Job, LaneName, Ledger, Link,
-    Memory, Part, Shard, Source, Stream, Submission, Told, Transport, Trial,
+    Address, Allotment, Alone, Bucket, Clock, Error, Item, Job, Ledger, Link, Memory, Part,
+    QueueEvent, Shard, Source, Stream, Submission, TargetVersion, Transport, Trial, WorkerSession,
 };
 
 use crate::memory::{MemoryServer, Place};
@@ -79,7 +79,7 @@ pub type Results = (Ranges, u64, u64, BTreeMap<String, u64>);
 /// What came out of a campaign.
 pub struct Outcome {
     pub results: Results,
-    pub told: Vec<Told>,
+    pub told: Vec<QueueEvent>,
     /// How long it took by its own clock.
     pub took: Duration,
     /// How often processes died that ran something alone.
@@ -91,7 +91,7 @@ pub struct Simulation {
     pub clock: Arc<VirtualClock>,
     pub server: Arc<MemoryServer>,
     pub plan: Plan,
-    told: Mutex<Vec<Told>>,
+    told: Mutex<Vec<QueueEvent>>,
     /// Why the submitter had to be started again.
     refused: Mutex<Vec<String>>,
     ended: Mutex<Option<Result<(), Error>>>,
@@ -180,7 +180,7 @@ impl Simulation {
     }
 
     /// What was said so far.
-    pub fn told(&self) -> Vec<Told> {
+    pub fn told(&self) -> Vec<QueueEvent> {
         lock(&self.told).clone()
     }
 
@@ -231,10 +231,10 @@ impl Simulation {
         let mut store = Store::open(self.folder.path())?;
         let id = store.campaign(SEED, 1, "naps")?;
         let Plan { count, lease, .. } = self.plan;
-        let (lanes, name) = (lanes(), link.fresh_name());
-        let job = Job::new(name, "naps", lease, lanes.clone(), vec![count], &json!({}))?;
+        let (targets, name) = (targets(), link.fresh_name());
+        let job = Job::new(name, "naps", lease, targets.clone(), vec![count], &json!({}))?;
         let mut found = |_: &_, _: &_| {};
-        let mut ledger = Ledger::new(&mut store, id, &lanes, &mut found);
+        let mut ledger = Ledger::new(&mut store, id, &targets, &mut found);
         let mut submission = Submission {
             link: &link,
             job: &job,
@@ -263,11 +263,11 @@ impl Simulation {
             let (jobs, _) = link.jobs().unwrap_or_default();
             for job in jobs {
                 let memory = memories.entry(job.id.clone()).or_default();
-                let Some(bench) = Bench::open(&link, &job, &name, memory, &trial) else {
+                let Some(session) = WorkerSession::open(&link, &job, &name, memory, &trial) else {
                     continue;
                 };
-                self.work(&mut bench.taker(), process).expect("a worker does not fail");
-                bench.close();
+                self.work(&mut session.source(), process).expect("a worker does not fail");
+                session.close();
             }
             self.clock.sleep(Duration::from_millis(100));
         }
@@ -329,8 +329,8 @@ impl Trial for InProcess {
     }
 }
 
-fn lanes() -> Vec<LaneName> {
-    vec![LaneName { target: "naps".to_owned(), version: "1".to_owned() }]
+fn targets() -> Vec<TargetVersion> {
+    vec![TargetVersion { target: "naps".to_owned(), version: "1".to_owned() }]
 }
 
 fn missing(store: &Store, id: CampaignId, count: u64) -> Result<Allotment, Error> {

@@ -1,4 +1,4 @@
-//! A binary for the tests: a campaign of one lane whose programs are naps, some of which find something.
+//! A binary for the tests: a campaign of one target whose programs are naps, some of which find something.
 //!
 //! `strait-queue-subject alone FOLDER COUNT`: the campaign in this process.
 //! `strait-queue-subject submit ADDRESS FOLDER COUNT LEASE_MS`: the same for workers of a queue.
@@ -19,8 +19,8 @@ use std::time::Duration;
 use serde_json::json;
 use strait_findings::{CampaignId, Discovery, Kind, Store};
 use strait_queue::{
-    Address, Allotment, Alone, Bench, Credentials, Embedded, Error, Item, Job, LaneName, Ledger,
-    Link, Memory, Part, Shard, Source, Submission, Trial, hand_over, handed_over,
+    Address, Allotment, Alone, Credentials, Embedded, Error, Item, Job, Ledger, Link, Memory, Part,
+    Shard, Source, Submission, TargetVersion, Trial, WorkerSession, hand_over, handed_over,
 };
 
 const SEED: u64 = 3;
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         ["work", address, deadly] => serve(address, number(deadly), number(deadly)),
         ["work-disturbed", address, index] => serve(address, number(index), u64::MAX),
         ["alone-at", address, deadly, job, start, end, file] => {
-            let item = Item { lane: 0, start: number(start), end: number(end) };
+            let item = Item { target: 0, start: number(start), end: number(end) };
             work_alone(address, number(deadly), job, item, Path::new(file))
         }
         ["greet", address] => link(address, Duration::from_secs(5)).map(drop),
@@ -59,8 +59,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn lanes() -> Vec<LaneName> {
-    vec![LaneName { target: "naps".to_owned(), version: "1".to_owned() }]
+fn targets() -> Vec<TargetVersion> {
+    vec![TargetVersion { target: "naps".to_owned(), version: "1".to_owned() }]
 }
 
 fn begin(store: &mut Store) -> Result<CampaignId, Error> {
@@ -76,8 +76,8 @@ fn alone(folder: &Path, count: u64) -> Result<(), Error> {
     let mut store = Store::open(folder)?;
     let id = begin(&mut store)?;
     let allotment = Mutex::new(missing(&store, id, count)?);
-    let (lanes, mut found) = (lanes(), |_: &_, _: &_| {});
-    let mut ledger = Ledger::new(&mut store, id, &lanes, &mut found);
+    let (targets, mut found) = (targets(), |_: &_, _: &_| {});
+    let mut ledger = Ledger::new(&mut store, id, &targets, &mut found);
     let (sender, receiver) = channel();
     std::thread::scope(|scope| {
         let mut source = Embedded::new(&allotment, sender);
@@ -92,10 +92,10 @@ fn submit(address: &str, folder: &Path, count: u64, lease: Duration) -> Result<(
     let link = link(address, PATIENCE)?;
     let mut store = Store::open(folder)?;
     let id = begin(&mut store)?;
-    let lanes = lanes();
-    let job = Job::new(link.fresh_name(), "naps", lease, lanes.clone(), vec![count], &json!({}))?;
+    let targets = targets();
+    let job = Job::new(link.fresh_name(), "naps", lease, targets.clone(), vec![count], &json!({}))?;
     let mut found = |_: &_, _: &_| {};
-    let mut ledger = Ledger::new(&mut store, id, &lanes, &mut found);
+    let mut ledger = Ledger::new(&mut store, id, &targets, &mut found);
     let mut submission = Submission {
         link: &link,
         job: &job,
@@ -124,11 +124,11 @@ fn serve(address: &str, deadly: u64, deadly_alone: u64) -> Result<(), Error> {
         let (jobs, _) = link.jobs().unwrap_or_default();
         for job in jobs {
             let memory = memories.entry(job.id.clone()).or_default();
-            let Some(bench) = Bench::open(&link, &job, "subject", memory, &trial) else {
+            let Some(session) = WorkerSession::open(&link, &job, "subject", memory, &trial) else {
                 continue;
             };
-            let worked = work(&mut bench.taker(), deadly);
-            bench.close();
+            let worked = work(&mut session.source(), deadly);
+            session.close();
             worked?;
         }
         std::thread::sleep(Duration::from_millis(100));
@@ -164,12 +164,12 @@ impl Trial for OwnProcess {
 fn work_alone(address: &str, deadly: u64, job: &str, item: Item, file: &Path) -> Result<(), Error> {
     let link = link(address, PATIENCE)?;
     let (jobs, _) = link.jobs()?;
-    let bench = jobs.iter().find(|one| one.id == *job);
-    let Some(bench) = bench.and_then(|job| Bench::alone(&link, job, item)) else {
+    let session = jobs.iter().find(|one| one.id == *job);
+    let Some(session) = session.and_then(|job| WorkerSession::alone(&link, job, item)) else {
         return Ok(());
     };
-    work(&mut bench.taker(), deadly)?;
-    bench.came_out().map_or(Ok(()), |part| hand_over(file, part))
+    work(&mut session.source(), deadly)?;
+    session.came_out().map_or(Ok(()), |part| hand_over(file, part))
 }
 
 fn link(address: &str, patience: Duration) -> Result<Link, Error> {

@@ -15,7 +15,7 @@ use crate::recipe::BATCH;
 const MEMORY: u64 = 6 << 30;
 const LARGEST_FILE: u64 = 64 << 20;
 /// The most that is kept of the beginning and of the end of the messages. Who writes more than both
-/// does not come to an end, as far as anybody who waits for it is concerned.
+/// does not come to an end, for all practical purposes.
 const KEEP: usize = 24 << 20;
 const FILE: &str = "programs.rs";
 
@@ -152,7 +152,7 @@ fn read(unit: &Unit, finished: &Finished) -> Run {
     let silent = finished.end == End::Exited(1)
         && told.astray.is_none()
         && told.about.iter().all(Option::is_none);
-    // Rejected without a word that we understand: that is nobody's rejection and must not be lost.
+    // Rejected without a word that we understand: that is no rejection and must not be lost.
     let astray = told.astray.or_else(|| {
         silent.then(|| crate::oracle::Rejection {
             message: finished.stderr.last_lines(3),

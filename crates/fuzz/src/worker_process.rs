@@ -1,5 +1,5 @@
 //! One worker process and the work it is at. Work is sent ahead, so that the worker never waits
-//! for us; when the process dies, whoever was running is the suspect, and the rest is sent again to
+//! for us; when the process dies, the program that was running is the suspect, and the rest is sent again to
 //! its successor.
 
 use std::collections::VecDeque;
@@ -29,7 +29,7 @@ const HISTORY: usize = 16;
 
 /// Work that was sent.
 #[derive(Debug)]
-struct Flight {
+struct PendingWork {
     id: u64,
     target: Arc<str>,
     work: Arc<Work>,
@@ -39,23 +39,24 @@ struct Flight {
 
 /// A worker and what it was sent.
 #[derive(Debug)]
-pub struct Seat {
+pub struct WorkerProcess {
     worker: Worker,
-    flights: VecDeque<Flight>,
+    pending: VecDeque<PendingWork>,
     history: VecDeque<(Arc<str>, Arc<Work>)>,
     next: u64,
 }
 
-impl Seat {
+impl WorkerProcess {
     /// Starts a worker; `None` when `stop` says so before it is up.
     pub fn start(
         launcher: &Launcher,
         spec: &WorkerSpec,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<Seat>, Error> {
+    ) -> Result<Option<WorkerProcess>, Error> {
         let worker = Worker::start(launcher, spec)?;
-        let mut seat = Seat { worker, flights: VecDeque::new(), history: VecDeque::new(), next: 0 };
-        Ok(seat.greet(stop)?.then_some(seat))
+        let mut process =
+            WorkerProcess { worker, pending: VecDeque::new(), history: VecDeque::new(), next: 0 };
+        Ok(process.greet(stop)?.then_some(process))
     }
 
     /// Waits until the worker is up; `false` when `stop` says so before.
@@ -84,24 +85,24 @@ impl Seat {
 
     /// How much work is under way.
     pub fn load(&self) -> usize {
-        self.flights.len()
+        self.pending.len()
     }
 
     /// Sends work.
     pub fn submit(&mut self, target: &Arc<str>, work: Arc<Work>) -> Result<(), Error> {
         let id = self.next;
         self.next += 1;
-        let flight =
-            Flight { id, target: Arc::clone(target), work, begun: false, summary: empty() };
-        send(&mut self.worker, &flight)?;
-        self.flights.push_back(flight);
+        let pending =
+            PendingWork { id, target: Arc::clone(target), work, begun: false, summary: empty() };
+        send(&mut self.worker, &pending)?;
+        self.pending.push_back(pending);
         Ok(())
     }
 
     /// Waits for the oldest work to end; `None` when `stop` says so or there is none.
     pub fn next(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<Done>, Error> {
         let mut heard = Instant::now();
-        while !self.flights.is_empty() {
+        while !self.pending.is_empty() {
             if stop() {
                 return Ok(None);
             }
@@ -134,16 +135,16 @@ impl Seat {
             | Report::Wrong(id, _)
             | Report::End(id, ..) => *id,
         };
-        let Some(flight) = self.flights.iter_mut().find(|flight| flight.id == id) else {
+        let Some(pending) = self.pending.iter_mut().find(|pending| pending.id == id) else {
             return Ok(None);
         };
         match report {
-            Report::Begin(_) => flight.begun = true,
-            Report::Seen(_, tally) => flight.summary.records.push(tally),
-            Report::Wrong(_, tally) => flight.summary.anomalies.push(tally),
+            Report::Begin(_) => pending.begun = true,
+            Report::Seen(_, tally) => pending.summary.records.push(tally),
+            Report::Wrong(_, tally) => pending.summary.anomalies.push(tally),
             Report::End(_, runs, microseconds, ended) => {
                 let is_stuck = matches!(ended, Ended::Hung { .. } | Ended::Panicked(_));
-                (flight.summary.runs, flight.summary.ended) = (runs, ended);
+                (pending.summary.runs, pending.summary.ended) = (runs, ended);
                 let spent = Duration::from_micros(microseconds);
                 return self.land(id, spent, is_stuck, stop).map(Some);
             }
@@ -159,36 +160,36 @@ impl Seat {
         is_stuck: bool,
         stop: &dyn Fn() -> bool,
     ) -> Result<Done, Error> {
-        let flight = self.take(|flight| flight.id == id)?;
+        let pending = self.take(|pending| pending.id == id)?;
         let mut said = String::new();
         if is_stuck {
             // Its threads are stuck: the process is of no more use.
             self.history.clear();
             said = self.replace(stop)?.stderr.text();
         } else {
-            self.history.push_front((Arc::clone(&flight.target), Arc::clone(&flight.work)));
+            self.history.push_front((Arc::clone(&pending.target), Arc::clone(&pending.work)));
             self.history.truncate(HISTORY);
         }
-        let Flight { target, work, summary, .. } = flight;
+        let PendingWork { target, work, summary, .. } = pending;
         Ok(Done { target, work, summary, spent, said, death: None, refusal: None })
     }
 
     /// The worker died, or does not speak any more.
     fn bury(&mut self, stop: &dyn Fn() -> bool) -> Result<Done, Error> {
         let before = self.history.drain(..).collect();
-        let running = self.flights.iter().any(|flight| flight.begun);
-        let flight = self.take(|flight| flight.begun || !running)?;
+        let running = self.pending.iter().any(|pending| pending.begun);
+        let pending = self.take(|pending| pending.begun || !running)?;
         let ended = self.replace(stop)?;
-        let Flight { target, work, summary, .. } = flight;
+        let PendingWork { target, work, summary, .. } = pending;
         let death = Some(Death { said: ended.stderr.last_lines(20), end: ended.end, before });
         let (spent, said, refusal) = (Duration::ZERO, String::new(), None);
         Ok(Done { target, work, summary, spent, said, death, refusal })
     }
 
-    fn take(&mut self, is_it: impl Fn(&Flight) -> bool) -> Result<Flight, Error> {
-        let position = self.flights.iter().position(is_it);
+    fn take(&mut self, is_it: impl Fn(&PendingWork) -> bool) -> Result<PendingWork, Error> {
+        let position = self.pending.iter().position(is_it);
         position
-            .and_then(|position| self.flights.remove(position))
+            .and_then(|position| self.pending.remove(position))
             .ok_or_else(|| Error::Bug { what: "a worker answers what it was not asked".to_owned() })
     }
 
@@ -196,9 +197,9 @@ impl Seat {
     fn replace(&mut self, stop: &dyn Fn() -> bool) -> Result<WorkerEnded, Error> {
         let ended = self.worker.restart()?;
         if self.greet(stop)? {
-            for flight in &mut self.flights {
-                (flight.begun, flight.summary) = (false, empty());
-                send(&mut self.worker, flight)?;
+            for pending in &mut self.pending {
+                (pending.begun, pending.summary) = (false, empty());
+                send(&mut self.worker, pending)?;
             }
         }
         Ok(ended)
@@ -211,12 +212,12 @@ impl Seat {
     }
 }
 
-fn send(worker: &mut Worker, flight: &Flight) -> Result<(), Error> {
-    let plan = flight.work.plan.to_text();
+fn send(worker: &mut Worker, pending: &PendingWork) -> Result<(), Error> {
+    let plan = pending.work.plan.to_text();
     let head = JobLine {
-        id: flight.id,
-        target: flight.target.to_string(),
-        options: flight.work.options,
+        id: pending.id,
+        target: pending.target.to_string(),
+        options: pending.work.options,
         lines: plan.lines().count(),
     };
     let separator = if plan.ends_with('\n') { "" } else { "\n" };

@@ -1,7 +1,7 @@
-//! A lane of a campaign: one target at one version, what programs it takes, and how its worker
-//! processes are started. In: what the user wrote, `NAME`, `NAME@VERSION` or `NAME@FROM..TO`. Out:
-//! lanes; channel crates are built in or built with the user's cargo, other languages' interpreters
-//! with the user's own tools.
+//! What is fuzzed: one target at one version, what programs it takes, and how its worker processes are
+//! started. In: what the user wrote, `NAME`, `NAME@VERSION` or `NAME@FROM..TO`. Out: targets; channel
+//! crates are built in or built with the user's cargo, interpreters of other languages with the user's own
+//! tools.
 
 use std::ffi::OsString;
 use std::io::{BufRead, Write};
@@ -34,7 +34,7 @@ const VERSIONS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/versions.r
 
 /// A target at a version.
 #[derive(Clone, Debug)]
-pub struct Lane {
+pub struct FuzzTarget {
     /// The target's name.
     pub target: String,
     /// Its version.
@@ -56,10 +56,10 @@ pub enum Way {
     Compiler(Box<Toolchain>),
 }
 
-impl Lane {
+impl FuzzTarget {
     /// The version that is built in.
-    pub fn built_in(target: &TargetInfo) -> Lane {
-        Lane {
+    pub fn built_in(target: &TargetInfo) -> FuzzTarget {
+        FuzzTarget {
             target: target.name.to_owned(),
             version: built_in_version(target),
             is_built_in: true,
@@ -79,7 +79,7 @@ impl Lane {
         if has_versions { format!("{}@{}", self.target, self.version) } else { self.target.clone() }
     }
 
-    /// Lanes with the same key can share a worker.
+    /// Targets with the same key can share a worker.
     pub(crate) fn worker_key(&self) -> String {
         if self.is_built_in { String::new() } else { self.name() }
     }
@@ -134,9 +134,9 @@ enum Wanted {
     Languages(Dialect, Version, Version),
 }
 
-/// Makes lanes of what users write.
+/// Makes targets of what users write.
 #[derive(Debug)]
-pub struct Lanes<'a> {
+pub struct TargetFinder<'a> {
     launcher: &'a Launcher,
     stop: Arc<AtomicBool>,
     cargo: Option<(Cargo, Cache)>,
@@ -147,11 +147,11 @@ pub struct Lanes<'a> {
     pub missing: Vec<(String, Error)>,
 }
 
-impl<'a> Lanes<'a> {
+impl<'a> TargetFinder<'a> {
     /// Nothing is looked for until it is needed. The flag ends whatever cargo is doing.
     pub fn new(launcher: &'a Launcher, stop: Arc<AtomicBool>) -> Self {
         let (unbuilt, missing) = (Vec::new(), Vec::new());
-        Lanes { launcher, stop, cargo: None, flix_jar: None, unbuilt, missing }
+        TargetFinder { launcher, stop, cargo: None, flix_jar: None, unbuilt, missing }
     }
 
     /// The `flix.jar` that the user has.
@@ -161,8 +161,8 @@ impl<'a> Lanes<'a> {
     }
 
     /// Every target that is built in.
-    pub fn all() -> Vec<Lane> {
-        TARGETS.iter().map(Lane::built_in).collect()
+    pub fn all() -> Vec<FuzzTarget> {
+        TARGETS.iter().map(FuzzTarget::built_in).collect()
     }
 
     /// What is asked for, in its order. `tell` hears about builds that take a while. A target that
@@ -171,17 +171,17 @@ impl<'a> Lanes<'a> {
         &mut self,
         asked: &[String],
         tell: &mut dyn FnMut(&str),
-    ) -> Result<Vec<Lane>, Error> {
+    ) -> Result<Vec<FuzzTarget>, Error> {
         // What is misspelt is said before anything is built.
         let wanted =
             asked.iter().map(|text| parse(text)).collect::<Result<Vec<Wanted>, Error>>()?;
-        let mut lanes: Vec<Lane> = Vec::new();
+        let mut targets: Vec<FuzzTarget> = Vec::new();
         for (text, wanted) in asked.iter().zip(wanted) {
             match self.one(wanted, tell) {
                 Ok(found) => {
-                    for lane in found {
-                        if !lanes.iter().any(|known| known.name() == lane.name()) {
-                            lanes.push(lane);
+                    for target in found {
+                        if !targets.iter().any(|known| known.name() == target.name()) {
+                            targets.push(target);
                         }
                     }
                 }
@@ -191,15 +191,19 @@ impl<'a> Lanes<'a> {
                 Err(error) => self.missing.push((text.clone(), error)),
             }
         }
-        match (lanes.is_empty(), self.missing.is_empty()) {
+        match (targets.is_empty(), self.missing.is_empty()) {
             (true, false) => Err(self.missing.remove(0).1),
-            _ => Ok(lanes),
+            _ => Ok(targets),
         }
     }
 
-    fn one(&mut self, wanted: Wanted, tell: &mut dyn FnMut(&str)) -> Result<Vec<Lane>, Error> {
+    fn one(
+        &mut self,
+        wanted: Wanted,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Vec<FuzzTarget>, Error> {
         match wanted {
-            Wanted::BuiltIn(target) => Ok(vec![Lane::built_in(target)]),
+            Wanted::BuiltIn(target) => Ok(vec![FuzzTarget::built_in(target)]),
             Wanted::Version(target, version) => Ok(vec![self.version(target, &version, tell)?]),
             Wanted::Range(target, from, to) => self.range(target, &from, &to, tell),
             Wanted::Language(dialect, version) => {
@@ -215,7 +219,7 @@ impl<'a> Lanes<'a> {
         dialect: Dialect,
         version: Option<&str>,
         tell: &mut dyn FnMut(&str),
-    ) -> Result<Lane, Error> {
+    ) -> Result<FuzzTarget, Error> {
         // A version becomes part of commands and of files for build tools, and a finding or a queue
         // from elsewhere may say anything.
         if let Some(version) = version.filter(|version| !is_version(version)) {
@@ -235,7 +239,7 @@ impl<'a> Lanes<'a> {
         let toolchain = Toolchain::find(&workshop, dialect.platform, version)?;
         // Goroutines, coroutines and go blocks are tasks: none of them is a thread.
         let flavours = vec![(Flavour::Tasks, toolchain.capabilities())];
-        Ok(Lane {
+        Ok(FuzzTarget {
             target: dialect.name(),
             version: toolchain.version().to_owned(),
             is_built_in: false,
@@ -254,14 +258,14 @@ impl<'a> Lanes<'a> {
         from: &Version,
         to: &Version,
         tell: &mut dyn FnMut(&str),
-    ) -> Result<Vec<Lane>, Error> {
-        let (mut lanes, platform) = (Vec::new(), dialect.platform);
+    ) -> Result<Vec<FuzzTarget>, Error> {
+        let (mut targets, platform) = (Vec::new(), dialect.platform);
         for version in platform.known_versions() {
             if !loose_version(version).is_some_and(|version| (from..=to).contains(&&version)) {
                 continue;
             }
             match self.language(dialect, Some(version), tell) {
-                Ok(lane) => lanes.push(lane),
+                Ok(target) => targets.push(target),
                 Err(Error::Missing(missing)) => {
                     let name = format!("{} {version}", dialect.name());
                     tell(&format!("{name} cannot be had and is left out: {missing}"));
@@ -270,7 +274,7 @@ impl<'a> Lanes<'a> {
                 Err(error) => return Err(error),
             }
         }
-        if lanes.is_empty() && self.unbuilt.is_empty() {
+        if targets.is_empty() && self.unbuilt.is_empty() {
             return Err(Error::EmptyRange {
                 name: dialect.name(),
                 from: from.to_string(),
@@ -278,7 +282,7 @@ impl<'a> Lanes<'a> {
                 known: platform.known_versions().iter().map(|&known| known.to_owned()).collect(),
             });
         }
-        Ok(lanes)
+        Ok(targets)
     }
 
     /// One version, built if need be.
@@ -287,9 +291,9 @@ impl<'a> Lanes<'a> {
         target: &TargetInfo,
         version: &Version,
         tell: &mut dyn FnMut(&str),
-    ) -> Result<Lane, Error> {
+    ) -> Result<FuzzTarget, Error> {
         if version.to_string() == built_in_version(target) {
-            return Ok(Lane::built_in(target));
+            return Ok(FuzzTarget::built_in(target));
         }
         tell(&format!("building {} {version}", target.name));
         let (cargo, cache) = self.cargo()?;
@@ -300,7 +304,7 @@ impl<'a> Lanes<'a> {
             file_size: Some(FILE_SIZE),
             ..Limits::default()
         };
-        Ok(Lane {
+        Ok(FuzzTarget {
             target: target.name.to_owned(),
             version: version.to_string(),
             is_built_in: false,
@@ -315,7 +319,7 @@ impl<'a> Lanes<'a> {
         from: &Version,
         to: &Version,
         tell: &mut dyn FnMut(&str),
-    ) -> Result<Vec<Lane>, Error> {
+    ) -> Result<Vec<FuzzTarget>, Error> {
         let package = package(target)?;
         let (cargo, cache) = self.cargo()?;
         let published = cargo.published(cache, package)?;
@@ -329,10 +333,10 @@ impl<'a> Lanes<'a> {
                 known: newest.map(|one| one.version.to_string()).collect(),
             });
         }
-        let mut lanes = Vec::new();
+        let mut targets = Vec::new();
         for one in chosen {
             match self.version(target, &one.version, tell) {
-                Ok(lane) => lanes.push(lane),
+                Ok(target) => targets.push(target),
                 // An old version may lack what our harness uses; the others go on.
                 Err(Error::Toolchain(
                     error @ (strait_toolchain::Error::CannotBuild { .. }
@@ -345,7 +349,7 @@ impl<'a> Lanes<'a> {
                 Err(error) => return Err(error),
             }
         }
-        Ok(lanes)
+        Ok(targets)
     }
 
     fn cargo(&mut self) -> Result<&(Cargo, Cache), Error> {

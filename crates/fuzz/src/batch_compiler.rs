@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(100);
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// Compiles and runs for one target.
-pub(crate) struct Press<'a> {
+pub(crate) struct BatchCompiler<'a> {
     /// How processes are started.
     pub(crate) launcher: &'a Launcher,
     /// The compiler.
@@ -36,7 +36,7 @@ pub(crate) struct Press<'a> {
 /// Hears of work that has ended; `false` to hear no more.
 pub(crate) type Take<'a> = dyn FnMut(Done) -> Result<bool, Error> + 'a;
 
-impl Press<'_> {
+impl BatchCompiler<'_> {
     /// Runs all of it, as often and with as much patience as the first piece asks for. `false` when
     /// stopped before the end.
     pub(crate) fn run(&self, works: &[Arc<Work>], take: &mut Take<'_>) -> Result<bool, Error> {

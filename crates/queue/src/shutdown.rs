@@ -10,7 +10,7 @@ const MOMENT: Duration = Duration::from_secs(1);
 
 /// Whether calls are still made.
 #[derive(Debug, Default)]
-pub(crate) struct Leaving {
+pub(crate) struct Shutdown {
     wanted: Arc<AtomicBool>,
     /// When that was seen first.
     since: OnceLock<Instant>,
@@ -18,10 +18,10 @@ pub(crate) struct Leaving {
     is_given_up: AtomicBool,
 }
 
-impl Leaving {
+impl Shutdown {
     /// The flag is set when the process should end.
-    pub(crate) fn new(wanted: &Arc<AtomicBool>) -> Arc<Leaving> {
-        Arc::new(Leaving { wanted: Arc::clone(wanted), ..Leaving::default() })
+    pub(crate) fn new(wanted: &Arc<AtomicBool>) -> Arc<Shutdown> {
+        Arc::new(Shutdown { wanted: Arc::clone(wanted), ..Shutdown::default() })
     }
 
     /// Should the process end?
@@ -50,12 +50,12 @@ mod tests {
     #[test]
     fn calls_are_made_until_the_end_is_wanted() {
         let flag = Arc::new(AtomicBool::new(false));
-        let leaving = Leaving::new(&flag);
-        leaving.is_given_up.store(true, Ordering::SeqCst);
-        assert!(!leaving.is_over(), "an unanswered call is repeated as long as nobody leaves");
+        let shutdown = Shutdown::new(&flag);
+        shutdown.is_given_up.store(true, Ordering::SeqCst);
+        assert!(!shutdown.is_over(), "an unanswered call is repeated until a shutdown is wanted");
         flag.store(true, Ordering::SeqCst);
-        assert!(leaving.is_over());
-        let patient = Leaving::new(&flag);
+        assert!(shutdown.is_over());
+        let patient = Shutdown::new(&flag);
         assert!(!patient.is_over());
         while !patient.is_over() {
             std::thread::yield_now();

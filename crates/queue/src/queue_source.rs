@@ -56,14 +56,14 @@ impl Drop for Open {
 }
 
 /// One thread's source.
-pub struct Taker {
+pub struct QueueSource {
     shared: Arc<Shared>,
     open: Option<Open>,
 }
 
-impl Taker {
-    pub(crate) fn new(shared: Arc<Shared>) -> Taker {
-        Taker { shared, open: None }
+impl QueueSource {
+    pub(crate) fn new(shared: Arc<Shared>) -> QueueSource {
+        QueueSource { shared, open: None }
     }
 
     /// What a process has to do that does nothing else.
@@ -145,7 +145,7 @@ impl Taker {
         let suspects = open.note.as_ref().and_then(Note::suspects);
         let (Some(suspects), Some(note)) = (suspects, &mut open.note) else { return true };
         let Range { start, end } = suspects;
-        let work = Item { lane: open.item.lane, start, end };
+        let work = Item { target: open.item.target, start, end };
         match judge(self.shared.trial.as_ref(), &self.shared.job, &work) {
             Alone::Done(part) => {
                 note.calm();
@@ -183,11 +183,11 @@ impl Taker {
     }
 }
 
-impl Source for Taker {
+impl Source for QueueSource {
     fn take(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<Piece>, Error> {
         if let Some(mut alone) = self.alone() {
-            return Ok(alone.work.take().map(|Item { lane, start, end }| Piece {
-                lane,
+            return Ok(alone.work.take().map(|Item { target, start, end }| Piece {
+                target,
                 indices: start..end,
                 is_watched: false,
                 deadly: Vec::new(),
@@ -212,7 +212,7 @@ impl Source for Taker {
             away = None;
             let Some(delivery) = delivery else { continue };
             let Some(open) = self.accept(delivery) else { continue };
-            let (lane, indices) = (open.item.lane, open.item.indices());
+            let (target, indices) = (open.item.target, open.item.indices());
             let begun = clock.now();
             self.open = Some(open);
             if !self.try_suspects() {
@@ -228,7 +228,7 @@ impl Source for Taker {
                 idle = clock.now();
                 continue;
             }
-            return Ok(Some(Piece { lane, indices, is_watched, deadly, done }));
+            return Ok(Some(Piece { target, indices, is_watched, deadly, done }));
         }
         Ok(None)
     }
