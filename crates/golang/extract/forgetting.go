@@ -3,6 +3,7 @@ package main
 import (
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 // disturbObject forgets what an object holds.
@@ -124,7 +125,7 @@ func (d *Driver) weaken(s *State, object, path string, v Value, t types.Type) {
 // havoc forgets what memory of a type holds: something was written through a pointer that is not
 // known.
 func (d *Driver) havoc(s *State, t types.Type) {
-	d.steps += len(s.heap) / 2
+	d.steps += len(s.heap) / 16
 	choose := func(part Part) choice {
 		if part.typ == nil {
 			return forgetsNone
@@ -138,15 +139,36 @@ func (d *Driver) havoc(s *State, t types.Type) {
 		}
 		return forgetsNone
 	}
-	for _, name := range sortedKeys(s.heap) {
+	var held []string
+	for name, o := range s.heap {
+		switch o.kind {
+		case "map", "memory":
+			if t != nil && o.typ != nil && d.world.mayHold(o.typ, t) {
+				held = append(held, name)
+			}
+		}
+	}
+	slices.Sort(held)
+	for _, name := range held {
 		o := s.heap[name]
 		switch {
-		case o.kind == "map" && t != nil && o.typ != nil && types.Identical(o.typ.Underlying(), t.Underlying()):
+		case o.kind == "map" && types.Identical(o.typ.Underlying(), t.Underlying()):
 			d.blurMap(s, name)
-		case o.kind == "memory" && o.value != nil && o.typ != nil:
+		case o.kind == "memory" && o.value != nil:
 			d.forgetPart(s, name, "", o.value, o.typ, choose)
 		}
 	}
+}
+
+// mayHold tells whether memory of a type is, or has inside it, memory of another one.
+func (w *World) mayHold(t, inner types.Type) bool {
+	key := [2]types.Type{t, inner}
+	answer, known := w.holding[key]
+	if !known {
+		answer = holdsType(t, inner, 12)
+		w.holding[key] = answer
+	}
+	return answer
 }
 
 // havocBehind forgets what values of a type may point to.
