@@ -145,8 +145,7 @@ func drive(world *World, entry *ssa.Function, limits Limits) (*Driver, *Node) {
 		d.work()
 		spent = d.steps
 		if len(facts.missed) > len(reached.used) {
-			reached = world.findReached(entry, facts.missed)
-			world.reached.Store(entry, reached)
+			reached = world.reachesAlso(entry, facts.missed)
 		}
 		if d.full && len(facts.wanted) > 0 {
 			// It fits without these numbers.

@@ -196,8 +196,51 @@ func (d *Driver) disturb(s *State, args []Value) {
 		return forgetsAll
 	}
 	// What can be reached is listed before anything is forgotten: what is forgotten leads nowhere.
-	for _, name := range d.reachable(s, args) {
+	names := d.reachable(s, args)
+	var inside []Ptr // parts that a pointer or slice leads to, whoever can name them
+	for _, arg := range args {
+		eachPlace(arg, func(place Ptr) { inside = append(inside, place) })
+	}
+	for _, name := range names {
+		if o := s.heap[name]; o.kind == "memory" && o.value != nil {
+			eachPlace(o.value, func(place Ptr) { inside = append(inside, place) })
+		}
+	}
+	for _, name := range names {
 		d.forgetIn(s, name, choose)
+	}
+	for _, place := range inside {
+		o := s.heap[place.object]
+		if o == nil || o.kind != "memory" || o.value == nil || isBuffer(o) {
+			continue
+		}
+		if part, ok := at(o.value, place.path); ok {
+			d.forgetPart(s, place.object, place.path, part, partTypeAt(o.typ, place.path), choose)
+		}
+	}
+}
+
+// eachPlace visits the parts of objects that a value points into.
+func eachPlace(v Value, visit func(Ptr)) {
+	switch v := v.(type) {
+	case Ptr:
+		if v.path != "" {
+			visit(v)
+		}
+	case Slc:
+		if v.path != "" {
+			visit(Ptr{v.object, v.path})
+		}
+	case Ifc:
+		eachPlace(v.v, visit)
+	case Agg:
+		for _, elem := range v.elems {
+			eachPlace(elem, visit)
+		}
+	case Tup:
+		for _, elem := range v.elems {
+			eachPlace(elem, visit)
+		}
 	}
 }
 

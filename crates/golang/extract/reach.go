@@ -42,13 +42,26 @@ func (w *World) reaches(entry *ssa.Function) *Reached {
 	if known, ok := w.reached.Load(entry); ok {
 		return known.(*Reached)
 	}
-	r := w.findReached(entry, nil)
+	all := w.findReached(entry, nil, false)
+	r := w.findReached(entry, nil, true)
+	r.meets, r.flags = all.meets, all.flags
 	w.reached.Store(entry, r)
 	return r
 }
 
-// findReached does so, with package variables that are known to be used.
-func (w *World) findReached(entry *ssa.Function, used map[*ssa.Global]bool) *Reached {
+// reachesAlso is what an entry can come to if it is known to use these variables, whose large
+// initialisation was left out before.
+func (w *World) reachesAlso(entry *ssa.Function, used map[*ssa.Global]bool) *Reached {
+	before := w.reaches(entry)
+	r := w.findReached(entry, used, true)
+	r.meets, r.flags = before.meets, before.flags
+	w.reached.Store(entry, r)
+	return r
+}
+
+// findReached follows everything that is mentioned; if it is lazy, large initialisations are left out
+// except those of variables that are known to be used.
+func (w *World) findReached(entry *ssa.Function, used map[*ssa.Global]bool, lazy bool) *Reached {
 	r := &Reached{used: maps.Clone(used), globals: map[*ssa.Global]bool{}, active: map[*ssa.Function][]bool{}}
 	seen := map[*ssa.Function]bool{}
 	stack := []*ssa.Function{entry}
@@ -65,7 +78,7 @@ func (w *World) findReached(entry *ssa.Function, used map[*ssa.Global]bool) *Rea
 		r.flags = Flags{r.flags.call || m.flags.call, r.flags.set || m.flags.set}
 		stack = append(append(append(stack, m.functions...), m.taken...), m.boxed...)
 		for _, global := range m.globals {
-			if !r.globals[global] && (!w.lazy[global] || used[global]) {
+			if !r.globals[global] && (!lazy || !w.lazy[global] || used[global]) {
 				r.globals[global] = true
 				for _, piece := range w.touching[global] {
 					activate(piece)
