@@ -1,6 +1,7 @@
 // A variable of a package that is not read may hold something that waits: nothing is claimed.
 //
-// verdict: TestTransport terminates
+// verdict: TestTransport unknown
+// model: TestTransport terminates
 // assumes: the function called here is not known
 package transport
 

@@ -36,7 +36,12 @@ func (d *Driver) branch(s *State, i *ssa.If) bool {
 	if truth, known := s.lookup(key); known {
 		return d.jump(s, block.Succs[which(truth != negated)])
 	}
-	if (d.limits.skip || len(exits) > 0) && d.giveUp(s, fromOutside(key)) || d.skip(s, block) {
+	if len(exits) > 0 || d.leavesSilent(s) {
+		if left, end := d.giveUp(s, fromOutside(key)); left {
+			return end
+		}
+	}
+	if d.skip(s, block) {
 		return false
 	}
 	for _, header := range exits {

@@ -33,7 +33,7 @@ func newGraph(w *World) *Graph {
 	callers := map[*ssa.Function][]*ssa.Function{}
 	bySignature := map[string][]*ssa.Function{} // functions whose address is taken
 	callersOf := map[string][]*ssa.Function{}   // functions that call a value of a signature
-	methods := map[*types.Func][]*ssa.Function{}
+	methods := map[Invoked][]*ssa.Function{}
 	var noticed, writing, parallel []*ssa.Function
 	seen := map[*ssa.Function]bool{}
 	var operands []*ssa.Value
@@ -72,10 +72,11 @@ func newGraph(w *World) *Graph {
 						parallel = append(parallel, fn)
 					}
 					if common.IsInvoke() {
-						list, known := methods[common.Method]
+						invoked := invokedBy(common)
+						list, known := methods[invoked]
 						if !known {
-							list = g.implementations(w, common.Method)
-							methods[common.Method] = list
+							list = g.implementations(w, invoked)
+							methods[invoked] = list
 						}
 						for _, other := range list {
 							callers[other] = append(callers[other], fn)
@@ -256,20 +257,42 @@ func isLocal(address ssa.Value) bool {
 	return false
 }
 
+// Invoked is a method of an interface, with the interface through which it is called: that may have
+// more methods than the interface that declares this one.
+type Invoked struct {
+	method *types.Func
+	on     types.Type
+}
+
+// invokedBy is what a call of an interface's method names.
+func invokedBy(call *ssa.CallCommon) Invoked {
+	if _, isParameter := types.Unalias(call.Value.Type()).(*types.TypeParam); isParameter {
+		return declared(call.Method)
+	}
+	return Invoked{call.Method, call.Value.Type()}
+}
+
+// declared is a method, called through the interface that declares it.
+func declared(method *types.Func) Invoked {
+	if recv := method.Signature().Recv(); recv != nil {
+		return Invoked{method, recv.Type()}
+	}
+	return Invoked{method, nil}
+}
+
 // implementations lists the methods that a call of an interface's method may lead to.
-func (g *Graph) implementations(w *World, method *types.Func) []*ssa.Function {
-	recv := method.Signature().Recv()
-	if recv == nil {
+func (g *Graph) implementations(w *World, invoked Invoked) []*ssa.Function {
+	if invoked.on == nil {
 		return nil
 	}
-	target, ok := recv.Type().Underlying().(*types.Interface)
+	target, ok := invoked.on.Underlying().(*types.Interface)
 	if !ok {
 		return nil
 	}
 	var list []*ssa.Function
 	for _, t := range g.boxed {
 		if types.Implements(t, target) {
-			if fn := w.method(t, method); fn != nil {
+			if fn := w.method(t, invoked.method); fn != nil {
 				list = append(list, fn)
 			}
 		}
@@ -354,21 +377,22 @@ func (w *World) hasEffects(fn *ssa.Function) bool {
 
 // mayCommunicate tells whether some method that a call of an interface's method may lead to does.
 func (w *World) mayCommunicate(call *ssa.CallCommon) bool {
-	if answer, known := w.invokes[call.Method]; known {
+	invoked := invokedBy(call)
+	if answer, known := w.invokes[invoked]; known {
 		return answer
 	}
 	answer := false
-	for _, fn := range w.graph.implementations(w, call.Method) {
+	for _, fn := range w.implementations(invoked) {
 		answer = answer || w.communicates(fn) && !isStandardMethod(fn)
 	}
-	w.invokes[call.Method] = answer
+	w.invokes[invoked] = answer
 	return answer
 }
 
 // mayHaveEffects tells whether some method that a call of an interface's method may lead to does
 // something that others notice, or changes what others know.
 func (w *World) mayHaveEffects(call *ssa.CallCommon) bool {
-	for _, fn := range w.implementations(call.Method) {
+	for _, fn := range w.implementations(invokedBy(call)) {
 		if w.hasEffects(fn) && !isStandardMethod(fn) {
 			return true
 		}

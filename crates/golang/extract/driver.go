@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"hash/maphash"
+	"maps"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -127,14 +128,10 @@ func newDriver(world *World, facts *Facts, limits Limits) *Driver {
 func drive(world *World, entry *ssa.Function, limits Limits) (*Driver, *Node) {
 	facts := newFacts()
 	reached := world.reaches(entry)
-	missed := 0
+	maps.Copy(facts.missed, reached.used)
 	spent := 0
 	for round := 0; ; round++ {
 		facts.round = round
-		if len(facts.missed) > missed {
-			missed = len(facts.missed)
-			reached = world.findReached(entry, facts.missed)
-		}
 		d := newDriver(world, facts, limits)
 		if len(facts.wanted) > 0 {
 			d.limits.steps = min(limits.steps*10, mostStepsWanting)
@@ -147,6 +144,9 @@ func drive(world *World, entry *ssa.Function, limits Limits) (*Driver, *Node) {
 		start := d.start(entry)
 		d.work()
 		spent = d.steps
+		if len(facts.missed) > len(reached.used) {
+			reached = world.reachesAlso(entry, facts.missed)
+		}
 		if d.full && len(facts.wanted) > 0 {
 			// It fits without these numbers.
 			facts, round, spent = facts.again(), -1, 0

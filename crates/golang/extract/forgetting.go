@@ -3,6 +3,7 @@ package main
 import (
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 // disturbObject forgets what an object holds.
@@ -124,7 +125,7 @@ func (d *Driver) weaken(s *State, object, path string, v Value, t types.Type) {
 // havoc forgets what memory of a type holds: something was written through a pointer that is not
 // known.
 func (d *Driver) havoc(s *State, t types.Type) {
-	d.steps += len(s.heap) / 2
+	d.steps += len(s.heap) / 16
 	choose := func(part Part) choice {
 		if part.typ == nil {
 			return forgetsNone
@@ -138,15 +139,36 @@ func (d *Driver) havoc(s *State, t types.Type) {
 		}
 		return forgetsNone
 	}
-	for _, name := range sortedKeys(s.heap) {
+	var held []string
+	for name, o := range s.heap {
+		switch o.kind {
+		case "map", "memory":
+			if t != nil && o.typ != nil && d.world.mayHold(o.typ, t) {
+				held = append(held, name)
+			}
+		}
+	}
+	slices.Sort(held)
+	for _, name := range held {
 		o := s.heap[name]
 		switch {
-		case o.kind == "map" && t != nil && o.typ != nil && types.Identical(o.typ.Underlying(), t.Underlying()):
+		case o.kind == "map" && types.Identical(o.typ.Underlying(), t.Underlying()):
 			d.blurMap(s, name)
-		case o.kind == "memory" && o.value != nil && o.typ != nil:
+		case o.kind == "memory" && o.value != nil:
 			d.forgetPart(s, name, "", o.value, o.typ, choose)
 		}
 	}
+}
+
+// mayHold tells whether memory of a type is, or has inside it, memory of another one.
+func (w *World) mayHold(t, inner types.Type) bool {
+	key := [2]types.Type{t, inner}
+	answer, known := w.holding[key]
+	if !known {
+		answer = holdsType(t, inner, 12)
+		w.holding[key] = answer
+	}
+	return answer
 }
 
 // havocBehind forgets what values of a type may point to.
@@ -174,8 +196,51 @@ func (d *Driver) disturb(s *State, args []Value) {
 		return forgetsAll
 	}
 	// What can be reached is listed before anything is forgotten: what is forgotten leads nowhere.
-	for _, name := range d.reachable(s, args) {
+	names := d.reachable(s, args)
+	var inside []Ptr // parts that a pointer or slice leads to, whoever can name them
+	for _, arg := range args {
+		eachPlace(arg, func(place Ptr) { inside = append(inside, place) })
+	}
+	for _, name := range names {
+		if o := s.heap[name]; o.kind == "memory" && o.value != nil {
+			eachPlace(o.value, func(place Ptr) { inside = append(inside, place) })
+		}
+	}
+	for _, name := range names {
 		d.forgetIn(s, name, choose)
+	}
+	for _, place := range inside {
+		o := s.heap[place.object]
+		if o == nil || o.kind != "memory" || o.value == nil || isBuffer(o) {
+			continue
+		}
+		if part, ok := at(o.value, place.path); ok {
+			d.forgetPart(s, place.object, place.path, part, partTypeAt(o.typ, place.path), choose)
+		}
+	}
+}
+
+// eachPlace visits the parts of objects that a value points into.
+func eachPlace(v Value, visit func(Ptr)) {
+	switch v := v.(type) {
+	case Ptr:
+		if v.path != "" {
+			visit(v)
+		}
+	case Slc:
+		if v.path != "" {
+			visit(Ptr{v.object, v.path})
+		}
+	case Ifc:
+		eachPlace(v.v, visit)
+	case Agg:
+		for _, elem := range v.elems {
+			eachPlace(elem, visit)
+		}
+	case Tup:
+		for _, elem := range v.elems {
+			eachPlace(elem, visit)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -65,7 +66,7 @@ func (w *World) inertCall(call *ssa.CallCommon) bool {
 // allInert tells whether every method that a call of an interface's method may lead to only computes
 // plain data.
 func (w *World) allInert(call *ssa.CallCommon) bool {
-	for _, fn := range w.implementations(call.Method) {
+	for _, fn := range w.implementations(invokedBy(call)) {
 		if w.hasEffects(fn) && !isStandardMethod(fn) && !w.inert(fn) {
 			return false
 		}
@@ -145,49 +146,105 @@ func (d *Driver) isInert(f *Frame) bool {
 	return f.fn.Signature.Recv() == nil && plainTuple(f.fn.Signature.Results())
 }
 
-// giveUp leaves the calls of inert functions that the goroutine is in: their results are taken as
-// unknown. It tells whether there were any.
-func (d *Driver) giveUp(s *State, outside bool) bool {
+// giveUp leaves the outermost call of an inert or silent function that the goroutine is in: its
+// results are taken as unknown, and so is what it may have written. It tells whether there was one,
+// and whether the code being written has come to an end.
+func (d *Driver) giveUp(s *State, outside bool) (bool, bool) {
 	for k := 1; k < len(s.frames); k++ {
 		f := s.frames[k]
-		if len(f.after) > 0 || f.deferred || !d.isInert(f) {
-			continue
-		}
 		site, ok := f.site.(*ssa.Call)
-		if !ok || s.frames[k-1].mode != "" {
+		if !ok || len(f.after) > 0 || f.deferred || s.frames[k-1].mode != "" || isUnwinding(s.frames[k:]) {
 			continue
 		}
-		for _, frame := range s.frames[k:] {
-			for header, body := range d.loopsIn(frame.fn).body {
-				if body[frame.block] {
-					d.loops[header] = true
-				}
-			}
+		silence := d.world.silence(f.fn)
+		switch {
+		case d.isInert(f):
+			d.forgetInert(s, k)
+		case d.leavesSilent(s) && silence != nil && plainTuple(f.fn.Signature.Results()):
+			d.forgetSilence(s, silence)
+		default:
+			continue
 		}
-		var touched []Value
-		for _, frame := range s.frames[k:] {
-			for _, param := range frame.fn.Params {
-				touched = append(touched, frame.regs[param])
-				if aliasable(frame.regs[param]) {
-					d.havocThrough(s, param.Type())
-				}
-			}
-			for _, free := range frame.fn.FreeVars {
-				touched = append(touched, frame.regs[free])
-				if aliasable(frame.regs[free]) {
-					d.havocThrough(s, free.Type())
-				}
-			}
-		}
-		for _, frame := range s.frames[k:] {
-			touched = append(touched, d.touchedGlobals(s, frame.fn)...)
-		}
-		d.forgetPlain(s, touched)
+		d.noteLoops(s.frames[k:], silence)
 		s.frames = s.frames[:k:k]
 		s.top().regs[site] = d.unknownFrom(s, here(s.top()), site, site.Type(), outside)
-		return true
+		if d.isRecoverable(s) || silence != nil && silence.panics && isCaught(s) {
+			return true, d.mayPanicInstead(s, site)
+		}
+		return true, false
 	}
-	return false
+	return false, false
+}
+
+// leavesSilent tells whether calls of silent functions are left now: everywhere if the entry did not
+// fit otherwise, and before that in initialisers.
+func (d *Driver) leavesSilent(s *State) bool {
+	return d.limits.skip || d.limits.brief && slices.ContainsFunc(s.frames, func(f *Frame) bool { return isPackageInit(f.fn) && f.mode == "" && f.pc > 0 })
+}
+
+// isUnwinding tells whether one of the calls is ending by a panic.
+func isUnwinding(frames []*Frame) bool {
+	return slices.ContainsFunc(frames, func(f *Frame) bool { return f.mode != "" && f.mode != "outside" && f.mode != "jump" })
+}
+
+// isCaught tells whether anything is done after a panic that happens now.
+func isCaught(s *State) bool {
+	return slices.ContainsFunc(s.frames, func(f *Frame) bool { return len(f.defers) > 0 || len(f.after) > 0 })
+}
+
+// mayPanicInstead follows a call that was left both ways: it has panicked, or returned.
+func (d *Driver) mayPanicInstead(s *State, site *ssa.Call) bool {
+	panics := d.fork(s, func(t *State) {
+		if d.panics(t, d.unknown(t, here(t.top())+"panic", site, nil), site.Pos()) {
+			t.frames = t.frames[:0]
+		}
+	})
+	returns := d.fork(s, func(*State) {})
+	d.put(&Code{op: opChoose, pos: nearPos(site), arms: []*Code{panics, returns}, lossy: true})
+	return true
+}
+
+// noteLoops notes the loops of calls that are left, and of what they may call: that these end is not
+// seen any more.
+func (d *Driver) noteLoops(frames []*Frame, silence *Silence) {
+	for _, frame := range frames {
+		for header, body := range d.loopsIn(frame.fn).body {
+			if body[frame.block] {
+				d.loops[header] = true
+			}
+		}
+	}
+	if silence == nil {
+		return
+	}
+	for fn := range silence.functions {
+		for header := range d.loopsIn(fn).body {
+			d.loops[header] = true
+		}
+	}
+}
+
+// forgetInert forgets what the calls of inert functions from some call on may have written.
+func (d *Driver) forgetInert(s *State, k int) {
+	var touched []Value
+	for _, frame := range s.frames[k:] {
+		for _, param := range frame.fn.Params {
+			touched = append(touched, frame.regs[param])
+			if aliasable(frame.regs[param]) {
+				d.havocThrough(s, param.Type())
+			}
+		}
+		for _, free := range frame.fn.FreeVars {
+			touched = append(touched, frame.regs[free])
+			if aliasable(frame.regs[free]) {
+				d.havocThrough(s, free.Type())
+			}
+		}
+	}
+	for _, frame := range s.frames[k:] {
+		touched = append(touched, d.touchedGlobals(s, frame.fn)...)
+	}
+	d.forgetPlain(s, touched)
 }
 
 // havocThrough forgets the plain data that values of a type may lead to, by their methods as well.
@@ -198,7 +255,7 @@ func (d *Driver) havocThrough(s *State, t types.Type) {
 		return
 	}
 	for method := range target.Methods() {
-		for _, fn := range d.world.implementations(method) {
+		for _, fn := range d.world.implementations(Invoked{method, t}) {
 			if d.world.hasEffects(fn) && !isStandardMethod(fn) {
 				d.forgetPlain(s, everything(s))
 				return

@@ -20,6 +20,7 @@ type Piece struct {
 	init     *ssa.Function
 	number   int
 	keep     bool // does something besides setting variables
+	large    bool // takes many steps
 	mentions Mentions
 }
 
@@ -79,6 +80,7 @@ func (w *World) piecesOf(init *ssa.Function) *Pieces {
 		}
 	}
 	pieces := map[any]*Piece{}
+	sizes := map[*Piece]int{}
 	for _, b := range init.Blocks {
 		list := make([]int, len(b.Instrs))
 		for i, instr := range b.Instrs {
@@ -90,6 +92,8 @@ func (w *World) piecesOf(init *ssa.Function) *Pieces {
 				p.each = append(p.each, piece)
 			}
 			list[i] = piece.number
+			sizes[piece]++
+			piece.large = piece.large || sizes[piece] > largePiece || w.callsLoop(instr)
 			w.mention(&piece.mentions, instr)
 			if !within[instr] && isControl(instr) || !w.sets(instr) {
 				piece.keep = true
@@ -101,9 +105,24 @@ func (w *World) piecesOf(init *ssa.Function) *Pieces {
 	return p
 }
 
+// largePiece is how many instructions make a piece of an initialiser large.
+const largePiece = 60
+
+// callsLoop tells calls of functions that have loops.
+func (w *World) callsLoop(instr ssa.Instruction) bool {
+	call, ok := instr.(*ssa.Call)
+	if !ok {
+		return false
+	}
+	callee := call.Call.StaticCallee()
+	return callee != nil && w.isReadable(callee) && slices.ContainsFunc(callee.Blocks, func(b *ssa.BasicBlock) bool {
+		return slices.ContainsFunc(b.Preds, func(from *ssa.BasicBlock) bool { return b.Dominates(from) })
+	})
+}
+
 // linkInits finds, for each package variable, the pieces of initialisers that may use or set it.
 func (w *World) linkInits() {
-	w.touching = map[*ssa.Global][]*Piece{}
+	w.touching, w.lazy = map[*ssa.Global][]*Piece{}, map[*ssa.Global]bool{}
 	for _, root := range w.ordered {
 		init := root.Func("init")
 		if init == nil || len(init.Blocks) == 0 {
@@ -118,6 +137,7 @@ func (w *World) linkInits() {
 			for global := range globals {
 				if w.isRoot(global.Pkg) {
 					w.touching[global] = append(w.touching[global], piece)
+					w.lazy[global] = w.lazy[global] || piece.large
 				}
 			}
 		}

@@ -9,6 +9,7 @@ type Limits struct {
 	nodes  int  // functions of the program
 	steps  int  // instructions in all
 	skip   bool // go past branches that only compute plain data
+	brief  bool // do not follow silent functions of initialisers that depend on what is not known
 	// Are numbers that differ at one place kept as variables of the program? That is exact, but they
 	// may grow forever.
 	scalars bool
@@ -28,13 +29,13 @@ var passes = []int{3_000, 12_000, 60_000, 400_000}
 
 // exactly are the limits of an attempt to follow an entry as it is.
 func exactly(steps int) Limits {
-	return Limits{unroll: 300, states: 16, roots: 140, depth: 70, nodes: 10_000, steps: steps, scalars: true}
+	return Limits{unroll: 300, states: 16, roots: 140, depth: 70, nodes: 10_000, steps: steps, scalars: true, brief: steps > passes[0]}
 }
 
 // roughly are limits for what did not fit, tried in order.
 func roughly(steps int) []Limits {
 	return []Limits{
-		{unroll: 60, states: 6, roots: 60, depth: 12, nodes: 4000, steps: steps, skip: true},
-		{unroll: 3, states: 2, roots: 4, depth: 3, nodes: 2000, steps: steps, skip: true},
+		{unroll: 60, states: 6, roots: 60, depth: 12, nodes: 4000, steps: steps, skip: true, brief: true},
+		{unroll: 3, states: 2, roots: 4, depth: 3, nodes: 2000, steps: steps, skip: true, brief: true},
 	}
 }

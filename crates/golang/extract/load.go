@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -62,27 +63,35 @@ func (w *World) all(entries []*ssa.Function, place func(token.Pos) Position) []E
 		workers[i] = w.copy()
 	}
 	all := allSteps(len(entries))
-	left, before := all, 0
-	for _, steps := range passes {
+	left, before, given := all, 0, 0
+	// try gives some entries this many steps, or what is left for each, and returns those that did not fit.
+	try := func(which []int, steps, least int) []int {
 		if before > 0 {
-			// A few that are left may go on even if the others have used up everything.
-			steps = min(steps, max(left, all/4)/max(len(open), 1))
+			steps = min(steps, max(left, least)/max(len(which), 1))
 			if steps < 2*before {
-				break
+				return which
 			}
 		}
-		before = steps
-		results := attempt(workers, entries, open, exactly(steps), place)
+		given = max(given, steps)
+		results := attempt(workers, entries, which, exactly(steps), place)
 		var again []int
-		for k, i := range open {
+		for k, i := range which {
 			left -= results[k].steps
 			done[i] = results[k].entry
 			if results[k].full {
 				again = append(again, i)
 			}
 		}
-		open = again
+		return again
 	}
+	for _, steps := range passes {
+		// Entries of which something can still be proved come first. A few that are left may go on even
+		// if the others have used up everything.
+		first, others := partition(open, func(i int) bool { return before == 0 || mayBeProved(&done[i]) })
+		open = append(try(first, steps, all/4), try(others, steps, all/8)...)
+		before = given
+	}
+	slices.Sort(open)
 	for _, limits := range roughly(max(2_000, min(60_000, max(left, all/4)/max(2*len(open), 1)))) {
 		results := attempt(workers, entries, open, limits, place)
 		var again []int
@@ -95,6 +104,24 @@ func (w *World) all(entries []*ssa.Function, place func(token.Pos) Position) []E
 		open = again
 	}
 	return done
+}
+
+// partition parts entries into those that have a property and the others.
+func partition(which []int, has func(int) bool) (with, without []int) {
+	for _, i := range which {
+		if has(i) {
+			with = append(with, i)
+		} else {
+			without = append(without, i)
+		}
+	}
+	return with, without
+}
+
+// mayBeProved tells whether an entry that did not fit rests on nothing else so far that forbids a
+// proof.
+func mayBeProved(e *Entry) bool {
+	return !slices.ContainsFunc(e.Assumptions, func(a Assumption) bool { return a.Approximation != "over" && a.About != aboutTooLarge })
 }
 
 // attempted is what one attempt at an entry yields.

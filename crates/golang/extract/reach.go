@@ -13,7 +13,7 @@ type Mentions struct {
 	communicates bool
 	functions    []*ssa.Function // that it calls
 	taken        []*ssa.Function // that it has as values
-	methods      []*types.Func   // methods of interfaces that it calls
+	methods      []Invoked       // methods of interfaces that it calls
 	globals      []*ssa.Global
 	boxed        []*ssa.Function // methods of what it puts into interfaces
 	hands        bool            // gives code that is not read something to call
@@ -31,6 +31,7 @@ type Reached struct {
 	meets   bool // anything that goroutines meet at
 	flags   Flags
 	globals map[*ssa.Global]bool
+	used    map[*ssa.Global]bool     // of variables whose initialisation is left out until they are used: those that are
 	active  map[*ssa.Function][]bool // of initialisers: the pieces that it has a use for
 }
 
@@ -41,14 +42,27 @@ func (w *World) reaches(entry *ssa.Function) *Reached {
 	if known, ok := w.reached.Load(entry); ok {
 		return known.(*Reached)
 	}
-	r := w.findReached(entry, nil)
+	all := w.findReached(entry, nil, false)
+	r := w.findReached(entry, nil, true)
+	r.meets, r.flags = all.meets, all.flags
 	w.reached.Store(entry, r)
 	return r
 }
 
-// findReached does so, with package variables that are known to be used.
-func (w *World) findReached(entry *ssa.Function, used map[*ssa.Global]bool) *Reached {
-	r := &Reached{globals: map[*ssa.Global]bool{}, active: map[*ssa.Function][]bool{}}
+// reachesAlso is what an entry can come to if it is known to use these variables, whose large
+// initialisation was left out before.
+func (w *World) reachesAlso(entry *ssa.Function, used map[*ssa.Global]bool) *Reached {
+	before := w.reaches(entry)
+	r := w.findReached(entry, used, true)
+	r.meets, r.flags = before.meets, before.flags
+	w.reached.Store(entry, r)
+	return r
+}
+
+// findReached follows everything that is mentioned; if it is lazy, large initialisations are left out
+// except those of variables that are known to be used.
+func (w *World) findReached(entry *ssa.Function, used map[*ssa.Global]bool, lazy bool) *Reached {
+	r := &Reached{used: maps.Clone(used), globals: map[*ssa.Global]bool{}, active: map[*ssa.Function][]bool{}}
 	seen := map[*ssa.Function]bool{}
 	stack := []*ssa.Function{entry}
 	var visit func(m *Mentions)
@@ -64,7 +78,7 @@ func (w *World) findReached(entry *ssa.Function, used map[*ssa.Global]bool) *Rea
 		r.flags = Flags{r.flags.call || m.flags.call, r.flags.set || m.flags.set}
 		stack = append(append(append(stack, m.functions...), m.taken...), m.boxed...)
 		for _, global := range m.globals {
-			if !r.globals[global] {
+			if !r.globals[global] && (!lazy || !w.lazy[global] || used[global]) {
 				r.globals[global] = true
 				for _, piece := range w.touching[global] {
 					activate(piece)
@@ -127,7 +141,7 @@ func (w *World) mention(m *Mentions, instr ssa.Instruction) {
 	}
 	if call, ok := instr.(ssa.CallInstruction); ok {
 		if common := call.Common(); common.IsInvoke() {
-			m.methods = append(m.methods, common.Method)
+			m.methods = append(m.methods, invokedBy(common))
 		} else if callee := common.StaticCallee(); callee != nil {
 			m.functions = append(m.functions, callee)
 			m.hands = m.hands || w.hands(common, callee, anything)
@@ -188,11 +202,11 @@ func (w *World) directlyCommunicates(instr ssa.Instruction) bool {
 }
 
 // implementations lists the methods that a method of an interface may mean.
-func (w *World) implementations(method *types.Func) []*ssa.Function {
-	list, known := w.methods[method]
+func (w *World) implementations(invoked Invoked) []*ssa.Function {
+	list, known := w.methods[invoked]
 	if !known {
-		list = w.graph.implementations(w, method)
-		w.methods[method] = list
+		list = w.graph.implementations(w, invoked)
+		w.methods[invoked] = list
 	}
 	return list
 }

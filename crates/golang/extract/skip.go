@@ -226,7 +226,7 @@ func (d *Driver) disturbBlock(s *State, b *ssa.BasicBlock, inside map[*ssa.Basic
 				if !ok || aliasable(clo) {
 					d.havocThrough(s, i.Call.Value.Type())
 				}
-				for _, fn := range d.world.implementations(i.Call.Method) {
+				for _, fn := range d.world.implementations(invokedBy(&i.Call)) {
 					d.forgetPlain(s, d.touchedGlobals(s, fn))
 				}
 			}

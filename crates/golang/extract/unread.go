@@ -24,6 +24,10 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos 
 		finish(KNil{})
 		return false
 	}
+	if result, ok := d.scans(s, site, target, pos); ok {
+		finish(result)
+		return false
+	}
 	quiet, _ := d.world.quietly(target.fn)
 	isParsing := parsesFlags[functionName(target.fn)]
 	if isParsing && !d.flags.call {

@@ -23,12 +23,14 @@ type World struct {
 	graphTaken map[*ssa.Function]bool // functions that are values somewhere
 	relevance  *Relevance
 	sizes      types.Sizes
-	invokes    map[*types.Func]bool
+	invokes    map[Invoked]bool
 	still      map[*ssa.Function]bool
+	silences   map[*ssa.Function]*Silence // nil if it is not silent
 	pieces     map[*ssa.Function]*Pieces
 	touching   map[*ssa.Global][]*Piece
+	lazy       map[*ssa.Global]bool // variables whose initialisation is large: it is left out until one is used
 	mentions   map[*ssa.Function]*Mentions
-	methods    map[*types.Func][]*ssa.Function
+	methods    map[Invoked][]*ssa.Function
 	regions    map[*ssa.BasicBlock]*Region
 	starts     map[*ssa.Package]bool // where entries are looked for
 	variant    map[*ssa.Package]bool // packages together with their tests, which are there without as well
@@ -38,18 +40,20 @@ type World struct {
 	noticed    map[types.Type][]*ssa.Function
 	insides    map[types.Type][]types.Type
 	loudTypes  map[types.Type]bool
-	reached    *sync.Map // *ssa.Function to reached: what `reaches` has found, for all workers
+	holding    map[[2]types.Type]bool // does memory of the first type hold memory of the second?
+	reached    *sync.Map              // *ssa.Function to reached: what `reaches` has found, for all workers
 }
 
 // copy is the same world for another worker: what is remembered is not shared.
 func (w *World) copy() *World {
 	copied := *w
 	copied.liveness, copied.loopsOf = map[*ssa.Function]*Liveness{}, map[*ssa.Function]*Loops{}
-	copied.invokes = map[*types.Func]bool{}
+	copied.invokes = map[Invoked]bool{}
 	copied.still, copied.regions = map[*ssa.Function]bool{}, map[*ssa.BasicBlock]*Region{}
 	copied.noticed, copied.insides = map[types.Type][]*ssa.Function{}, map[types.Type][]types.Type{}
-	copied.loudTypes = map[types.Type]bool{}
-	copied.mentions, copied.methods = map[*ssa.Function]*Mentions{}, map[*types.Func][]*ssa.Function{}
+	copied.holding = map[[2]types.Type]bool{}
+	copied.loudTypes, copied.silences = map[types.Type]bool{}, map[*ssa.Function]*Silence{}
+	copied.mentions, copied.methods = map[*ssa.Function]*Mentions{}, map[Invoked][]*ssa.Function{}
 	return &copied
 }
 
@@ -57,9 +61,9 @@ func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Pac
 	w := &World{
 		program: program, packages: loaded, roots: map[*ssa.Package]bool{},
 		liveness: map[*ssa.Function]*Liveness{}, loopsOf: map[*ssa.Function]*Loops{},
-		invokes: map[*types.Func]bool{}, still: map[*ssa.Function]bool{},
-		mentions: map[*ssa.Function]*Mentions{}, pieces: map[*ssa.Function]*Pieces{}, methods: map[*types.Func][]*ssa.Function{}, regions: map[*ssa.BasicBlock]*Region{}, names: map[token.Pos]string{}, goNames: map[token.Pos][]string{},
-		insides: map[types.Type][]types.Type{}, loudTypes: map[types.Type]bool{}, reached: &sync.Map{}, variant: map[*ssa.Package]bool{},
+		invokes: map[Invoked]bool{}, still: map[*ssa.Function]bool{}, silences: map[*ssa.Function]*Silence{},
+		mentions: map[*ssa.Function]*Mentions{}, pieces: map[*ssa.Function]*Pieces{}, methods: map[Invoked][]*ssa.Function{}, regions: map[*ssa.BasicBlock]*Region{}, names: map[token.Pos]string{}, goNames: map[token.Pos][]string{},
+		insides: map[types.Type][]types.Type{}, loudTypes: map[types.Type]bool{}, holding: map[[2]types.Type]bool{}, reached: &sync.Map{}, variant: map[*ssa.Package]bool{},
 	}
 	for _, root := range roots {
 		if root == nil || w.roots[root] {

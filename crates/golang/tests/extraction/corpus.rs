@@ -1,8 +1,8 @@
 //! Every package of `corpus/go` is a program whose header says what the explorer must say of it:
 //! `// verdict: deadlock`, or `// verdict: NAME deadlock` for one of several entries, and
 //! `// assumes: WORDS` for what must be among the assumptions; none are allowed otherwise. Where the
-//! program alone does not tell, such as that a goroutine may wait for ever, `// model: leak` says what
-//! the explorer finds.
+//! program alone does not tell, such as that a goroutine may wait forever, `// model: leak` or
+//! `// model: NAME leak` says what the explorer finds.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,7 +31,8 @@ fn expected(file: &Path) -> Expected {
             expected.verdicts.insert(entry.to_owned(), verdict.to_owned());
         }
         if let Some(verdict) = line.strip_prefix("model: ") {
-            expected.verdicts.insert("main".to_owned(), verdict.to_owned());
+            let (entry, verdict) = verdict.split_once(' ').unwrap_or(("main", verdict));
+            expected.verdicts.insert(entry.to_owned(), verdict.to_owned());
         }
         if let Some(words) = line.strip_prefix("assumes: ") {
             expected.assumes.push(words.to_owned());
