@@ -483,6 +483,12 @@ fn of_group(
             more => suspicion.facts.push(format!("  {more} more goroutines are at the same place")),
         }
     }
+    if suspicion.idle {
+        suspicion.facts.push(
+            "it waits for its next message; the test may have forgotten to close what started it"
+                .to_owned(),
+        );
+    }
     suspicion
 }
 
