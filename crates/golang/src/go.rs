@@ -108,6 +108,11 @@ impl Go {
         &self.answer.root
     }
 
+    /// Where modules are that were downloaded.
+    pub fn module_cache(&self) -> &Path {
+        &self.answer.module_cache
+    }
+
     /// The folder of the module, if the folder belongs to one.
     pub fn module(&self) -> Option<&Path> {
         let file = &self.answer.module;

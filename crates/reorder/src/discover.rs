@@ -48,8 +48,8 @@ pub fn discovery(origin: &Origin<'_>, suspicion: &Suspicion, failed: u64, runs: 
     discovery.generator_version = GENERATOR;
     (discovery.failed, discovery.runs) = (failed, runs);
     discovery.fingerprint = letters(&suspicion.causes);
-    discovery.title = format!("{}: {}", subject.test, suspicion.title);
-    discovery.explanation = explanation(origin, suspicion);
+    discovery.title = without_folders(&format!("{}: {}", subject.test, suspicion.title), prepared);
+    discovery.explanation = without_folders(&explanation(origin, suspicion), prepared);
     let (stdout, stderr) = (run.finished.stdout.text(), run.finished.stderr.text());
     discovery.output = format!("{stdout}\n--- stderr ---\n{stderr}").into_bytes();
     discovery.schedule = Some(json!({
@@ -152,6 +152,18 @@ fn explanation(origin: &Origin<'_>, suspicion: &Suspicion) -> String {
         text.push_str(&format!("\nUndisturbed runs that showed it: {failed} of {runs}.\n"));
     }
     text.push_str(&format!("\nFound with {}, by the {clock} clock.\n", origin.job.plan.describe()));
+    text
+}
+
+/// Sources of other modules and of the standard library by their import paths: where they lie on this
+/// machine tells a reader nothing.
+fn without_folders(text: &str, prepared: &Prepared) -> String {
+    let standard = prepared.overlay.root(&prepared.go).join("src");
+    let folders = [prepared.go.module_cache(), standard.as_path()];
+    let mut text = text.to_owned();
+    for folder in folders.iter().filter(|folder| folder.is_absolute()) {
+        text = text.replace(&format!("{}/", folder.display()), "");
+    }
     text
 }
 

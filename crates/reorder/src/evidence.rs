@@ -19,11 +19,14 @@ use crate::judge::{Certainty, Suspicion, judge, panic_kind};
 use crate::order::Order;
 use crate::plan::Plan;
 use crate::state::Job;
+use crate::steady::IN_A_ROW;
 use crate::subject::{Clock, Subject};
 
 /// How often a finding is run again to learn its rate, and for how long at most.
 const CONFIRMATIONS: u64 = 4;
 const CONFIRMING: Duration = Duration::from_secs(4);
+/// How long it may take to learn whether the plan shows it in every run.
+const COUNTING: Duration = Duration::from_secs(2);
 /// A test that does not end gets so many times its limit before that is said.
 const SLOWER: u32 = 4;
 /// A rate that hardly disturbs.
@@ -93,21 +96,30 @@ impl Hunt<'_> {
             Certainty::Likely | Certainty::Certain => {}
         }
         let mut lost = Ok(());
-        let Repeated { failed, runs } = self.repeat(shown, &suspicion, &mut lost)?;
-        if suspicion.certainty == Certainty::Likely && failed < 2 {
+        let first = Repeated { failed: 1, runs: 1 };
+        let until = Instant::now() + CONFIRMING;
+        let mut repeated =
+            self.repeat(shown, &suspicion, first, CONFIRMATIONS + 1, until, &mut lost)?;
+        if suspicion.certainty == Certainty::Likely && repeated.failed < 2 {
             let shared = &mut *lock(&self.shared);
             for key in keys(&suspicion) {
                 shared.known.remove(&key);
             }
             return lost;
         }
+        let always = |repeated: Repeated| repeated.failed == repeated.runs;
+        if always(repeated) && lost.is_ok() {
+            let until = Instant::now() + COUNTING;
+            repeated = self.repeat(shown, &suspicion, repeated, IN_A_ROW, until, &mut lost)?;
+        }
+        let Repeated { failed, runs } = repeated;
         let mut undisturbed = UndisturbedRuns { failed, runs };
         if !job.plan.is_plain() && lost.is_ok() {
             let counted = self.undisturbed_runs(shown, &suspicion);
             undisturbed = unless_lost(counted, &mut lost)?.unwrap_or(undisturbed);
         }
-        let always = undisturbed.runs > 0 && undisturbed.failed == undisturbed.runs;
-        if suspicion.class == FindingClass::LeakInRareOrders && always {
+        let in_all = undisturbed.runs > 0 && undisturbed.failed == undisturbed.runs;
+        if suspicion.class == FindingClass::LeakInRareOrders && in_all {
             suspicion.class = FindingClass::LeakInEveryRun;
         }
         if run.trace.overtaken > 0 && undisturbed.failed == 0 && lost.is_ok() {
@@ -115,6 +127,22 @@ impl Hunt<'_> {
             if unless_lost(unforced, &mut lost)? == Some(false) {
                 suspicion.needs_timeout(&run.trace, &lock(&self.shared).selects);
             }
+        }
+        // What is replayed is a plan that shows it whenever it is run, if there is one.
+        let mut steady = None;
+        if !always(repeated) && lost.is_ok() {
+            let found = self.steadier(shown, &suspicion);
+            steady = unless_lost(found, &mut lost)?.flatten();
+        }
+        let (mut job, mut run, mut counted) = (job, run, repeated);
+        if let Some(found) = &mut steady {
+            found.suspicion.take_assessment(&suspicion);
+            if suspicion.needs_timeout && found.run.trace.overtaken > 0 {
+                found.suspicion.needs_timeout(&found.run.trace, &lock(&self.shared).selects);
+            }
+            suspicion = found.suspicion.clone();
+            (job, run) = (&found.job, &found.run);
+            counted = Repeated { failed: found.runs, runs: found.runs };
         }
         let discovery = {
             let shared = &mut *lock(&self.shared);
@@ -128,25 +156,27 @@ impl Hunt<'_> {
                 seed: self.terms.seed,
                 undisturbed,
             };
-            discovery(&origin, &suspicion, failed, runs)
+            discovery(&origin, &suspicion, counted.failed, counted.runs)
         };
         report(Event::Found { subject: subject.clone(), discovery: Box::new(discovery) })?;
         lost
     }
 
-    /// How often the same plan shows it, the first time included.
+    /// Goes on to count how often the same plan shows it, up to so many runs.
     fn repeat(
         &self,
         shown: Shown<'_>,
         suspicion: &Suspicion,
+        before: Repeated,
+        most: u64,
+        until: Instant,
         lost: &mut Result<(), Error>,
     ) -> Result<Repeated, Error> {
         let Shown { subject, job, file, .. } = shown;
-        let mut repeated = Repeated { failed: 1, runs: 1 };
-        let until = Instant::now() + CONFIRMING;
+        let mut repeated = before;
         let longer = if suspicion.kind == Kind::TIMEOUT { SLOWER } else { 2 };
         let again = Job { limit: job.limit * longer, ..job.clone() };
-        while repeated.runs <= CONFIRMATIONS && (Instant::now() < until || repeated.runs == 1) {
+        while repeated.runs < most && (Instant::now() < until || repeated.runs == 1) {
             if self.is_stopped() {
                 break;
             }
@@ -167,8 +197,14 @@ impl Hunt<'_> {
 
     /// Does a run show this, and not merely as a consequence of a failed assertion?
     fn shows(&self, run: &Run, suspicion: &Suspicion) -> bool {
+        self.as_shown(run, suspicion).is_some()
+    }
+
+    /// The same as a run shows it.
+    pub(crate) fn as_shown(&self, run: &Run, suspicion: &Suspicion) -> Option<Suspicion> {
         let showed = judge(run, &lock(&self.shared).selects, self.terms.rules);
-        showed.iter().any(|one| one.certainty > Certainty::Sensitive && one.is_same(suspicion))
+        let same = |one: &Suspicion| one.certainty > Certainty::Sensitive && one.is_same(suspicion);
+        showed.into_iter().find(same)
     }
 
     /// Does it also show if no select is forced? In the run that showed it a timeout was preferred to a

@@ -123,6 +123,13 @@ impl Suspicion {
                 || self.causes.is_empty() && other.causes.is_empty())
     }
 
+    /// Another run has shown the same fault, and what is known about the fault holds for this one.
+    pub(crate) fn take_assessment(&mut self, other: &Suspicion) {
+        self.class = other.class;
+        self.certainty = self.certainty.max(other.certainty);
+        self.causes.clone_from(&other.causes);
+    }
+
     /// It came after a test had failed, so it may be a consequence of that failure.
     fn depends_on_failure(&mut self) {
         self.certainty = Certainty::Sensitive;
@@ -475,6 +482,12 @@ fn of_group(
             1 => suspicion.facts.push("  another goroutine is at the same place".to_owned()),
             more => suspicion.facts.push(format!("  {more} more goroutines are at the same place")),
         }
+    }
+    if suspicion.idle {
+        suspicion.facts.push(
+            "it waits for its next message; the test may have forgotten to close what started it"
+                .to_owned(),
+        );
     }
     suspicion
 }

@@ -30,6 +30,7 @@ mod selects;
 mod settings;
 mod sources;
 mod state;
+mod steady;
 mod story;
 mod subject;
 mod waits;

@@ -2,11 +2,13 @@
 //! goroutines asked for while they held others come in; out come circles in which each goroutine holds
 //! the lock that the one before it asks for, with the pauses that may close them. A circle is a
 //! prediction only: locks may be ordered by other means.
+//!
+//! A goroutine that takes a read lock twice is a circle with any writer that asks in between.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use strait_golang::{LockOrder, Object, Pause, Trace};
+use strait_golang::{LockOrder, Object, Pause, Site, Trace};
 
 use crate::selects::Selects;
 use crate::subject::Clock;
@@ -58,6 +60,19 @@ impl LockCycle {
 /// The circles in what a run wrote down.
 pub fn lock_cycles(trace: &Trace, selects: &Selects) -> Vec<LockCycle> {
     let mut found: Vec<LockCycle> = Vec::new();
+    let own = |site: &Site| !selects.is_standard(site);
+    for order in trace.lock_orders.iter().filter(|order| reads_twice(order)) {
+        let is_new = !found.iter().any(|known| known.places == [order.place]);
+        if found.len() < MOST && is_new && (own(&order.asked.2) || own(&order.held.2)) {
+            let (held, asked) = (selects.show(&order.held.2), selects.show(&order.asked.2));
+            let story = format!(
+                "goroutine {} asks for a read lock at {asked} and holds one of the same RWMutex since \
+                 {held}; a writer that asks in between blocks it",
+                order.goroutine
+            );
+            found.push(LockCycle { places: vec![order.place], story: vec![story] });
+        }
+    }
     for start in &trace.lock_orders {
         let mut path = vec![start];
         search(&trace.lock_orders, &mut path, &mut |path| {
@@ -66,9 +81,7 @@ pub fn lock_cycles(trace: &Trace, selects: &Selects) -> Vec<LockCycle> {
             places.dedup();
             let is_new = !found.iter().any(|known| known.places == places);
             // Locks that only the standard library takes are not the program's to order.
-            let is_own = |order: &&LockOrder| {
-                !selects.is_standard(&order.asked.2) || !selects.is_standard(&order.held.2)
-            };
+            let is_own = |order: &&LockOrder| own(&order.asked.2) || own(&order.held.2);
             if found.len() < MOST && is_new && path.iter().any(is_own) {
                 found.push(LockCycle { places, story: tell(path, selects) });
             }
@@ -97,6 +110,12 @@ fn search<'t>(
     }
 }
 
+/// Does a goroutine ask for a read lock that it holds?
+fn reads_twice(order: &LockOrder) -> bool {
+    order.held.0 == order.asked.0
+        && (order.held.1, order.asked.1) == (Object::Reader, Object::Reader)
+}
+
 /// Would the first have to wait for the lock that the second holds? Readers do not wait for readers.
 fn waits_for(one: &LockOrder, other: &LockOrder) -> bool {
     let readers = one.asked.1 == Object::Reader && other.held.1 == Object::Reader;
@@ -118,8 +137,6 @@ fn tell(path: &[&LockOrder], selects: &Selects) -> Vec<String> {
 mod tests {
     use std::path::Path;
 
-    use strait_golang::Site;
-
     use super::*;
 
     /// Goroutine, lock that it holds, lock that it asks for; `r` before a lock is for reading.
@@ -139,7 +156,7 @@ mod tests {
 
     #[test]
     fn circles_of_locks() {
-        let table: [(&[&str], usize); 8] = [
+        let table: [(&[&str], usize); 10] = [
             (&["1 a b", "2 b a"], 1),
             (&["1 a b", "2 a b"], 0),
             (&["1 a b", "1 b a"], 0),
@@ -147,6 +164,8 @@ mod tests {
             (&["1 ra b", "2 b ra"], 0),
             (&["1 ra b", "2 b a"], 1),
             (&["1 a b", "2 b a", "3 b a"], 2),
+            (&["1 ra ra"], 1),
+            (&["1 ra ra", "2 b a", "3 a b"], 2),
             (&["1 a b", "2 b c", "3 c d", "4 d e", "5 e a"], 0),
         ];
         let selects = Selects::new(Path::new("/go"), Path::new("/m"));

@@ -76,10 +76,21 @@ impl Selects {
         let chosen = (step.chosen != CASE_DEFAULT).then_some(step.chosen);
         let (number, text) = select.and_then(|select| {
             let number = select.in_source(chosen)?;
-            Some((number, select.cases.get(number)?.text.clone()))
+            Some((number, in_one_line(&select.cases.get(number)?.text)))
         })?;
         let of = step.cases;
         Some(format!("select at {place} {verb} `{text}`, case {} of {of}", number + 1))
+    }
+}
+
+/// A case of a select without line breaks, cut if it is long.
+fn in_one_line(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
     }
 }
 
@@ -93,6 +104,18 @@ pub(crate) fn package(function: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cases_are_told_in_one_line() {
+        let long = format!("c <- {}", "x".repeat(80));
+        for (text, expected) in [
+            ("<-c", "<-c".to_owned()),
+            ("c <- job{\n\tid:\t1,\n}", "c <- job{ id: 1, }".to_owned()),
+            (long.as_str(), format!("c <- {}…", "x".repeat(55))),
+        ] {
+            assert_eq!(in_one_line(text), expected);
+        }
+    }
 
     #[test]
     fn packages_of_functions() {

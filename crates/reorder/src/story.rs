@@ -228,7 +228,9 @@ fn lock(
 /// What a goroutine does now.
 fn whereabouts(trace: &Trace, selects: &Selects, id: u32) -> String {
     let Some(found) = trace.goroutines.iter().find(|goroutine| goroutine.id == id) else {
-        return "which has ended".to_owned();
+        // The goroutine of `main` writes the others down and is not among them.
+        let what = if id == 1 { "which runs the tests" } else { "which has ended" };
+        return what.to_owned();
     };
     let at = match selects.place(found) {
         Some(site) => format!(" at {}", selects.show(site)),

@@ -16,6 +16,7 @@ use crate::launch::Launcher;
 use crate::limits::Limits;
 use crate::process::{End, Outcome, Process, Start};
 use crate::sandbox::Folders;
+use crate::spawner::Ending;
 use crate::supervisor::NOT_EXECUTED;
 
 /// What is kept of each end of an output when nothing is said.
@@ -44,6 +45,7 @@ pub struct Spec {
     cancel: Option<Arc<AtomicBool>>,
     /// `None` if it runs outside of the launcher's sandbox.
     folders: Option<Folders>,
+    ends_with_parent: bool,
 }
 
 impl Spec {
@@ -62,6 +64,7 @@ impl Spec {
             keep: KEEP,
             cancel: None,
             folders: Some(Folders::default()),
+            ends_with_parent: false,
         }
     }
 
@@ -134,6 +137,13 @@ impl Spec {
         self
     }
 
+    /// The program ends by itself when its parent does, whatever ends the parent. Without input, limits
+    /// and a sandbox, a supervisor that is there already starts it, which is quick.
+    pub fn ends_with_parent(mut self) -> Self {
+        self.ends_with_parent = true;
+        self
+    }
+
     /// What it reads from stdin.
     pub fn input(mut self, input: impl Into<Vec<u8>>) -> Self {
         self.input = input.into();
@@ -199,6 +209,9 @@ pub fn run(launcher: &Launcher, spec: &Spec) -> Result<Finished, Error> {
         environment: &spec.environment,
         folders: spec.folders.as_ref(),
     };
+    if spec.ends_with_parent && spec.input.is_empty() && is_free(launcher, spec) {
+        return run_by_server(launcher, spec, &start, started);
+    }
     let mut process =
         Process::foreign(launcher, &start, &spec.limits, !spec.input.is_empty(), &token)?;
     let stdout =
@@ -213,6 +226,43 @@ pub fn run(launcher: &Launcher, spec: &Spec) -> Result<Finished, Error> {
         |capture: Option<Capture>| capture.map(|capture| capture.finish(DRAIN)).unwrap_or_default();
     let (stdout, stderr) = (captured(stdout), captured(stderr));
     check_executed(&program, &outcome.end, &stderr, &token)?;
+    let end = ours.unwrap_or(outcome.end);
+    Ok(Finished { end, stdout, stderr, wall, cpu: outcome.cpu, peak_memory: outcome.peak_memory })
+}
+
+/// Has it neither limits nor a sandbox?
+fn is_free(launcher: &Launcher, spec: &Spec) -> bool {
+    let sandboxed = launcher.is_sandboxed() && spec.folders.is_some();
+    !sandboxed && spec.limits.or(launcher.limits()) == Limits::default()
+}
+
+/// Has a server run it.
+fn run_by_server(
+    launcher: &Launcher,
+    spec: &Spec,
+    start: &Start<'_>,
+    started: Instant,
+) -> Result<Finished, Error> {
+    let directory = start.directory.or(launcher.directory());
+    if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
+        let (program, directory) = (start.program.to_owned(), directory.to_owned());
+        return Err(Error::NoDirectory { program, directory });
+    }
+    let mut server = launcher.servers().take(launcher)?;
+    let outputs = server.start_program(&Start { directory, ..*start })?;
+    let stdout = Capture::start(outputs.stdout, spec.keep)?;
+    let stderr = Capture::start(outputs.stderr, spec.keep)?;
+    let cancel = spec.cancel.as_ref().or(launcher.cancel());
+    let ending = Ending {
+        deadline: spec.wall.map(|wall| started + wall),
+        grace: spec.grace,
+        hurry: HURRY,
+        cancel: cancel.map(Arc::as_ref),
+    };
+    let (outcome, ours) = server.wait(start.program, &ending)?;
+    launcher.servers().give_back(server);
+    let wall = started.elapsed();
+    let (stdout, stderr) = (stdout.finish(DRAIN), stderr.finish(DRAIN));
     let end = ours.unwrap_or(outcome.end);
     Ok(Finished { end, stdout, stderr, wall, cpu: outcome.cpu, peak_memory: outcome.peak_memory })
 }

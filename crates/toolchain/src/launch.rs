@@ -1,11 +1,12 @@
 //! How Strait starts itself again, and what it does when it finds that it was.
 //!
-//! Five hidden arguments stand in the first place of the command line. None of them is for people,
+//! Six hidden arguments stand in the first place of the command line. None of them is for people,
 //! and each is preceded by two underscores so that no subcommand can collide with it:
 //!
 //! | argument | what follows | what happens |
 //! |---|---|---|
 //! | [`SUPERVISE`] | token, bounds, `input` or `no-input`, program, arguments | supervises the program |
+//! | [`SERVE`] | nothing | supervises one program after the other |
 //! | [`EXECUTE`] | token, bounds, the supervisor's process id, program, arguments | becomes the program |
 //! | [`INIT`] | the most threads | is the first process in a sandbox |
 //! | [`PROBE`] | the user's home | looks around in a sandbox |
@@ -20,10 +21,13 @@ use std::sync::atomic::AtomicBool;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::sandbox::Sandbox;
-use crate::{confine, parent, supervisor};
+use crate::spawner::SpawnServers;
+use crate::{confine, parent, spawn_server, supervisor};
 
 /// First argument of a supervisor.
 pub const SUPERVISE: &str = "__supervise";
+/// First argument of a supervisor of many programs.
+pub const SERVE: &str = "__serve";
 /// First argument of what limits itself and then becomes the program.
 pub const EXECUTE: &str = "__execute";
 /// First argument of the first process in a sandbox.
@@ -52,6 +56,8 @@ pub fn entry(arguments: impl IntoIterator<Item = OsString>) -> Entry {
     let rest = || arguments.collect::<Vec<OsString>>();
     if first == OsStr::new(SUPERVISE) {
         Entry::Done(supervisor::supervise_main(&rest()))
+    } else if first == OsStr::new(SERVE) {
+        Entry::Done(spawn_server::serve_main())
     } else if first == OsStr::new(EXECUTE) {
         Entry::Done(supervisor::execute_main(&rest()))
     } else if first == OsStr::new(INIT) {
@@ -76,6 +82,7 @@ pub struct Launcher {
     limits: Limits,
     sandbox: Option<Sandbox>,
     cancel: Option<Arc<AtomicBool>>,
+    servers: SpawnServers,
 }
 
 impl Launcher {
@@ -93,7 +100,9 @@ impl Launcher {
     /// Another binary whose `main` calls [`entry`] first. For tests, whose own `main` does not.
     pub fn of(program: impl Into<PathBuf>) -> Self {
         let limits = Limits::default();
-        Launcher { program: program.into(), directory: None, limits, sandbox: None, cancel: None }
+        let servers = SpawnServers::default();
+        let program = program.into();
+        Launcher { program, directory: None, limits, sandbox: None, cancel: None, servers }
     }
 
     /// Programs start in this folder unless they are given another one. Tools such as rustup and go
@@ -133,6 +142,10 @@ impl Launcher {
 
     pub(crate) fn sandbox(&self) -> Option<&Sandbox> {
         self.sandbox.as_ref()
+    }
+
+    pub(crate) fn servers(&self) -> &SpawnServers {
+        &self.servers
     }
 
     /// The limits of foreign programs.

@@ -30,7 +30,7 @@ use crate::watch::Resource;
 
 /// How long a supervisor may take to do what it is told, beyond the grace it gives the program.
 /// Long, because the machine may be busy: it only matters when the supervisor itself is broken.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How a program ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -54,7 +54,7 @@ impl End {
         *self == End::Exited(0)
     }
 
-    fn of(code: Option<i32>, signal: Option<i32>) -> Self {
+    pub(crate) fn of(code: Option<i32>, signal: Option<i32>) -> Self {
         match (code, signal) {
             (_, Some(signal)) => End::Signalled(signal::name(signal)),
             (code, None) => End::Exited(code.unwrap_or(-1)),
@@ -293,31 +293,8 @@ impl Process {
 
     /// The next line of the supervisor.
     fn report(&mut self, deadline: Option<Instant>) -> Result<Option<Report>, Error> {
-        let lost = || Error::SupervisorLost { program: self.program.clone() };
         let Some(supervised) = &mut self.supervised else { return Ok(None) };
-        let mut buffer = [0; 4096];
-        loop {
-            if let Some(end) = supervised.line.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = supervised.line.drain(..=end).collect();
-                let said = || String::from_utf8_lossy(&line).into_owned();
-                return serde_json::from_slice(&line).map(Some).map_err(|_| {
-                    Error::NotASupervisor { program: self.program.clone(), said: said() }
-                });
-            }
-            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            if left.is_some_and(|left| left.is_zero()) {
-                return Ok(None);
-            }
-            self.socket
-                .set_read_timeout(left)
-                .map_err(|source| Error::Refused { what: "a time limit", source })?;
-            match self.socket.read(&mut buffer) {
-                Ok(0) => return Err(lost()),
-                Ok(count) => supervised.line.extend_from_slice(&buffer[..count]),
-                Err(error) if is_not_yet(&error) => {}
-                Err(_) => return Err(lost()),
-            }
-        }
+        next_report(&self.socket, &mut supervised.line, &self.program, deadline)
     }
 
     fn wait_directly(&mut self, deadline: Option<Instant>) -> Result<Option<Outcome>, Error> {
@@ -387,6 +364,40 @@ impl Input {
     }
 }
 
+/// The next report on a socket, up to the deadline. `line` keeps what has come of a line that is not
+/// complete yet.
+pub(crate) fn next_report(
+    mut socket: &UnixStream,
+    line: &mut Vec<u8>,
+    program: &Path,
+    deadline: Option<Instant>,
+) -> Result<Option<Report>, Error> {
+    let lost = || Error::SupervisorLost { program: program.to_owned() };
+    let mut buffer = [0; 4096];
+    loop {
+        if let Some(end) = line.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = line.drain(..=end).collect();
+            let said = || String::from_utf8_lossy(&line).into_owned();
+            return serde_json::from_slice(&line)
+                .map(Some)
+                .map_err(|_| Error::NotASupervisor { program: program.to_owned(), said: said() });
+        }
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        if left.is_some_and(|left| left.is_zero()) {
+            return Ok(None);
+        }
+        socket
+            .set_read_timeout(left)
+            .map_err(|source| Error::Refused { what: "a time limit", source })?;
+        match socket.read(&mut buffer) {
+            Ok(0) => return Err(lost()),
+            Ok(count) => line.extend_from_slice(&buffer[..count]),
+            Err(error) if is_not_yet(&error) => {}
+            Err(_) => return Err(lost()),
+        }
+    }
+}
+
 /// Whether a time limit was the reason, or nothing in particular.
 pub(crate) fn is_not_yet(error: &io::Error) -> bool {
     matches!(
@@ -397,7 +408,7 @@ pub(crate) fn is_not_yet(error: &io::Error) -> bool {
 
 /// Starts the launcher's binary in a group of its own, so that Ctrl-C at the terminal does not
 /// reach it, with a socket as stdin.
-fn spawn(
+pub(crate) fn spawn(
     launcher: &Launcher,
     arguments: &[OsString],
     start: &Start<'_>,

@@ -132,11 +132,11 @@ fn own_program() -> io::Result<std::path::PathBuf> {
     Ok(launcher.program().to_owned())
 }
 
-fn pid_of(child: &Child) -> io::Result<Pid> {
+pub(crate) fn pid_of(child: &Child) -> io::Result<Pid> {
     Pid::from_raw(child.id().cast_signed()).ok_or_else(|| io::Error::other("no process id"))
 }
 
-fn say(mut socket: &UnixStream, report: &Report) -> io::Result<()> {
+pub(crate) fn say(mut socket: &UnixStream, report: &Report) -> io::Result<()> {
     let mut line = serde_json::to_vec(report)?;
     line.push(b'\n');
     socket.write_all(&line)
@@ -211,7 +211,7 @@ fn kill_after_grace(deadlines: &Receiver<Instant>, group: &Group) {
 }
 
 /// The leader stays a zombie, so that its number still means the group.
-fn wait_without_reaping(leader: Pid) -> io::Result<()> {
+pub(crate) fn wait_without_reaping(leader: Pid) -> io::Result<()> {
     loop {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         match rustix::process::waitid(WaitId::Pid(leader), options) {
@@ -223,7 +223,7 @@ fn wait_without_reaping(leader: Pid) -> io::Result<()> {
 }
 
 /// Ends and reaps what is left.
-fn sweep(leader: Pid) {
+pub(crate) fn sweep(leader: Pid) {
     let deadline = Instant::now() + SWEEP;
     while Instant::now() < deadline {
         match rustix::process::wait(WaitOptions::NOHANG) {
@@ -246,13 +246,13 @@ fn sweep(leader: Pid) {
 }
 
 #[cfg(target_os = "linux")]
-fn adopt_orphans() {
+pub(crate) fn adopt_orphans() {
     // Without it the group is still killed, only what left the group may escape.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
 #[cfg(not(target_os = "linux"))]
-fn adopt_orphans() {}
+pub(crate) fn adopt_orphans() {}
 
 /// The processes whose parent this one is.
 fn children() -> Vec<Pid> {
@@ -261,7 +261,7 @@ fn children() -> Vec<Pid> {
 }
 
 /// Processor time in microseconds and largest memory in bytes of the children that were reaped.
-fn usage() -> (Option<u64>, Option<u64>) {
+pub(crate) fn usage() -> (Option<u64>, Option<u64>) {
     use nix::sys::resource::{UsageWho, getrusage};
     use nix::sys::time::TimeValLike;
     let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) else { return (None, None) };

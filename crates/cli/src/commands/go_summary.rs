@@ -77,6 +77,7 @@ impl Summary for GoSummary<'_> {
                 "certain": detail(finding, "certain"),
                 "needs_timeout": detail(finding, "needs_timeout"),
                 "library": detail(finding, "library"),
+                "idle": detail(finding, "idle"),
                 "undisturbed": detail(finding, "undisturbed"),
                 "failed": finding.failed,
                 "runs": finding.runs,

@@ -46,6 +46,7 @@ func additions(root, hooks string) (map[string][]byte, error) {
 		"runtime/strait_hooks.go": "runtime_hooks.go",
 		"runtime/strait_judge.go": "runtime_judge.go",
 		"sync/strait.go":          "sync_strait.go",
+		"syscall/strait_linux.go": "syscall_strait_linux.go",
 		"testing/strait.go":       "testing_strait.go",
 	} {
 		text, err := os.ReadFile(filepath.Join(hooks, hook))

@@ -44,6 +44,12 @@ func compatibility(root string) ([]byte, error) {
 		return nil, err
 	}
 	fmt.Fprintf(&out, "func straitInBubble(gp *g) bool { return gp.%s != nil }\n", bubble)
+	// Goroutines that cgo keeps in reserve have a status of their own since 1.26.
+	extra := "_Gdead"
+	if types2.Scope.Lookup("_Gdeadextra") != nil {
+		extra = "_Gdeadextra"
+	}
+	fmt.Fprintf(&out, "const straitDeadExtra = %s\n", extra)
 	source := source{path: "runtime/mgc.go", tree: collector}
 	if _, err := source.function("goroutineLeakGC"); err == nil {
 		fmt.Fprint(&out, "const straitCanJudge = true\nconst straitLeaked = _Gleaked\nfunc straitLeakGC() { goroutineLeakGC() }\n")

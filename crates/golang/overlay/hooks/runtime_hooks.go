@@ -622,7 +622,8 @@ func straitReleased(object unsafe.Pointer, kind uint32) {
 
 // straitOrder writes down that a goroutine that holds one lock asks for another.
 func straitOrder(gp *g, held *straitHeld, object uintptr, kind, place uint32) {
-	if held.object == object {
+	// A read lock that is taken twice blocks if a writer comes in between.
+	if held.object == object && (held.kind != straitReader || kind != straitReader) {
 		return
 	}
 	from, to := uint64(held.object), uint64(object)

@@ -1,4 +1,4 @@
-// Who is blocked for ever: when goroutines are judged, and what is written down about them.
+// Who is blocked forever: when goroutines are judged, and what is written down about them.
 //
 // The looks at a running test come from a thread of their own, which has no P and sleeps in the
 // kernel: a timer or a goroutine of the program would keep the runtime from seeing that everybody is
@@ -199,6 +199,11 @@ func StraitFinish(code int) {
 		return
 	}
 	straitSettle()
+	if straitAlone() {
+		// Nobody is left to be judged, which is the rule.
+		atomic.Store(&shared.state, straitJudged)
+		return
+	}
 	straitLeaks(2)
 	if straitStuckNow() {
 		systemstack(func() { usleep(30 * 1000) })
@@ -208,6 +213,31 @@ func StraitFinish(code int) {
 	}
 	straitDescribe()
 	atomic.Store(&shared.state, straitJudged)
+}
+
+// straitExists: is it a goroutine of the program that has not ended?
+func straitExists(gp *g) bool {
+	switch straitStatus(gp) {
+	case _Gidle, _Gdead:
+		return false
+	}
+	return straitStatus(gp) != straitDeadExtra && !isSystemGoroutine(gp, false)
+}
+
+// straitAlone: no goroutine of the program is left besides the one that asks.
+func straitAlone() bool {
+	alone := true
+	stw := stopTheWorld(stwGoroutineProfile)
+	self := getg()
+	systemstack(func() {
+		for _, gp := range allgs {
+			if gp != self && straitExists(gp) {
+				alone = false
+			}
+		}
+	})
+	startTheWorld(stw)
+	return alone
 }
 
 // straitSettle lets goroutines that are on their way out finish, or block.
@@ -306,10 +336,10 @@ func straitWriteAll(self *g) {
 		}
 	}
 	for _, gp := range allgs {
-		status := straitStatus(gp)
-		if gp == self || status == _Gdead || status == _Gidle || isSystemGoroutine(gp, false) {
+		if gp == self || !straitExists(gp) {
 			continue
 		}
+		status := straitStatus(gp)
 		if straitCanJudge && status == straitLeaked {
 			shared.verdict |= straitSawLeaks
 		}

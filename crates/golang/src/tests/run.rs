@@ -116,6 +116,8 @@ impl TestBinary {
             .writable(file)
             .wall(wishes.limit + GRACE)
             .grace(Duration::from_millis(100));
+        // The hooks see to it, where the system has a way.
+        let spec = if cfg!(target_os = "linux") { spec.ends_with_parent() } else { spec };
         let finished = go.run_cancellable(go.with_module(spec))?;
         let bytes = fs::read(file).map_err(Error::file("read", file))?;
         Ok(Run { trace: read_trace(&bytes), finished })

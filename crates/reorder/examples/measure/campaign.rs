@@ -1,7 +1,7 @@
 //! What the measurements share: a campaign over a folder of tests, and when each test's bug was found.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use strait_campaign::{Stop, Threads};
@@ -18,6 +18,8 @@ pub struct Found {
     pub runs: u64,
     pub seconds: f64,
     pub title: String,
+    /// Where the finding is kept.
+    pub directory: PathBuf,
 }
 
 /// What a campaign did.
@@ -27,6 +29,8 @@ pub struct Measured {
     pub found: BTreeMap<String, Found>,
     pub runs: u64,
     pub seconds: f64,
+    /// The store of the findings, removed with this value.
+    _folder: tempfile::TempDir,
 }
 
 /// A campaign over one package of a module.
@@ -75,13 +79,16 @@ pub fn measure(
     let threads = Threads { jobs: 2, stop: &stop, counters: &sums };
     let started = Instant::now();
     let mut found = BTreeMap::new();
-    campaign.run(&threads, &mut store, id, &mut |_, discovery| {
-        let test = discovery.details["test"].as_str().unwrap_or_default();
-        let name = format!("{} {test}", discovery.target);
+    campaign.run(&threads, &mut store, id, &mut |recorded, discovery| {
+        // The package to blame may be another one than that of the test.
+        let detail = |name: &str| discovery.details[name].as_str().unwrap_or_default();
+        let name = format!("{} {}", detail("package"), detail("test"));
+        let directory = recorded.directory.clone();
         let (runs, seconds) = (counters.runs(), started.elapsed().as_secs_f64());
         let title = format!("{} {}", discovery.kind, discovery.title);
-        found.entry(name).or_insert(Found { runs, seconds, title });
+        found.entry(name).or_insert(Found { runs, seconds, title, directory });
     })?;
     let seconds = started.elapsed().as_secs_f64();
-    Ok(Measured { tests, found, runs: counters.runs(), seconds })
+    store.close()?;
+    Ok(Measured { tests, found, runs: counters.runs(), seconds, _folder: folder })
 }

@@ -58,7 +58,11 @@ pub fn line(document: &Value) -> String {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for finding in findings(document) {
         let text = |name: &str| finding[name].as_str().unwrap_or("?").to_owned();
-        let place = if finding["library"] == true { "in library code" } else { "in a test" };
+        let place = match (finding["idle"] == true, finding["library"] == true) {
+            (true, _) => "not closed",
+            (false, true) => "in library code",
+            (false, false) => "in a test",
+        };
         let class = format!("{} {} {place}", text("level"), text("class"));
         *counts.entry(class).or_default() += 1;
     }
