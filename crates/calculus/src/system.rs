@@ -239,7 +239,6 @@ impl Machine {
     /// The new states of the actor and the partner of a step that changes no object. The outer `None` says
     /// that they were not computed yet, the inner one that the step does more than that, or that a number
     /// does not fit into half a byte.
-    #[expect(clippy::type_complexity, reason = "what is not known and what is not possible differ")]
     fn plain_moves(
         &self,
         cache: &Cache,

@@ -162,7 +162,7 @@ impl HashPrefix {
     /// grows from its beginning to its end.
     fn slot(self, slots: usize) -> usize {
         let rest = self.number() & ((1 << (HashPrefix::BITS - SHARD_BITS)) - 1);
-        (u64::from(rest) * slots as u64 >> (HashPrefix::BITS - SHARD_BITS)) as usize
+        ((u64::from(rest) * slots as u64) >> (HashPrefix::BITS - SHARD_BITS)) as usize
     }
 }
 

@@ -14,12 +14,53 @@ use std::sync::atomic::{AtomicU64, Ordering as Real};
 use common::{Measured, cpu, show};
 use strait::{Builder, Model};
 
+/// Programs of weaker orderings than SeqCst.
+macro_rules! relaxed_programs {
+    () => {
+        /// One thread writes a datum and a flag, as many others look at the flag and at the datum.
+        pub fn messages(readers: usize) {
+            let shared = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
+            let theirs = shared.clone();
+            let writer = thread::spawn(move || {
+                theirs.0.store(1, Ordering::Relaxed);
+                theirs.1.store(1, Ordering::Release);
+            });
+            let start = |_| {
+                let theirs = shared.clone();
+                thread::spawn(move || {
+                    theirs.1.load(Ordering::Acquire);
+                    theirs.0.load(Ordering::Relaxed);
+                })
+            };
+            let handles: Vec<_> = (0..readers).map(start).collect();
+            writer.join().unwrap();
+            handles.into_iter().for_each(|handle| handle.join().unwrap());
+        }
+
+        /// As `lost`, by compare-exchange, where a failure is final.
+        pub fn exchange(threads: usize) {
+            let counter = Arc::new(AtomicUsize::new(0));
+            let start = |_| {
+                let counter = counter.clone();
+                thread::spawn(move || {
+                    let value = counter.load(Ordering::Relaxed);
+                    let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+                    counter.compare_exchange(value, value + 1, success, failure).is_ok()
+                })
+            };
+            let handles: Vec<_> = (0..threads).map(start).collect();
+            handles.into_iter().for_each(|handle| _ = handle.join().unwrap());
+        }
+    };
+}
+
 mod ours {
     use std::sync::Arc;
     use strait::sync::Mutex;
     use strait::sync::atomic::{AtomicUsize, Ordering};
     use strait::thread;
     programs!(lock.unwrap());
+    relaxed_programs!();
 }
 
 mod loomed {
@@ -27,6 +68,7 @@ mod loomed {
     use loom::sync::{Arc, Mutex};
     use loom::thread;
     programs!(lock.unwrap());
+    relaxed_programs!();
 }
 
 mod shuttled {
@@ -34,6 +76,7 @@ mod shuttled {
     use shuttle::sync::{Arc, Mutex};
     use shuttle::thread;
     programs!(lock.unwrap());
+    relaxed_programs!();
 }
 
 fn ours(program: fn(usize), size: usize, model: Model) -> Measured {

@@ -423,7 +423,7 @@ impl Builder {
         same: &dyn Fn(&Outcome<Erased>) -> bool,
     ) -> Option<Failure> {
         const EXECUTIONS: u64 = 10_000;
-        let builder = Builder { effort: self.effort.clone(), ..Builder::default() };
+        let builder = Builder { effort: self.effort, ..Builder::default() };
         let builder = builder.model(Model::Sc).executions(EXECUTIONS).allow_uncontrolled();
         let builder = builder.parallelism(self.parallelism);
         let program = tested.program.clone();

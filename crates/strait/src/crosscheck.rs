@@ -242,16 +242,12 @@ fn compare_with_rounds<T: Value>(name: &str, program: Program<T>, model: Model) 
     install_hook();
     let tested = tested(&program, model);
     let bounds = Bounds { fair: Some(3), ..Bounds::default() };
-    // Under RC11 there are many more ways to go round.
+    // Under RC11 there are many more ways to go round: not all of them are tried.
     let most = (model == Model::Rc11).then_some(20_000);
     let limits = Limits { length: Some(40), executions: most, ..Limits::default() };
     let mut plain = tested.anew();
     plain.recognises_loops = false;
-    let going_round = bounded(&plain, &bounds, &limits);
-    if most == Some(going_round.executions) {
-        return 0;
-    }
-    let going_round = values(&going_round.found);
+    let going_round = values(&bounded(&plain, &bounds, &limits).found);
     let waiting = if tested.leaves_atomics() {
         let report = relaxed(&mut tested.execution(), &Limits::default(), |_, _| true);
         assert_eq!(report.coverage, Coverage::Exhaustive, "{name}");
@@ -259,6 +255,13 @@ fn compare_with_rounds<T: Value>(name: &str, program: Program<T>, model: Model) 
     } else {
         values(&bounded(&tested, &bounds, &limits).found)
     };
-    assert_eq!(waiting, going_round, "values of {name}");
-    waiting.len()
+    if model == Model::Rc11 {
+        assert!(
+            waiting.is_superset(&going_round),
+            "{waiting:?} lacks some of {going_round:?}: {name}"
+        );
+    } else {
+        assert_eq!(waiting, going_round, "values of {name}");
+    }
+    going_round.len()
 }

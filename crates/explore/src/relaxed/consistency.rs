@@ -34,18 +34,19 @@ impl Graph {
         hidden
     }
 
-    /// Could a thread see something else if it did what it has done since this event once more: has it read
-    /// something else than the last write, or has a compare-exchange failed for nothing?
+    /// Could a thread see something else if it did what it has done since this event once more: is there a
+    /// later write of another value, or has a compare-exchange failed for nothing?
     pub(crate) fn may_read_otherwise(&self, thread: ThreadId, first: u32) -> bool {
         let Some(row) = self.rows.get(thread.0 as usize) else { return false };
         let events = row.events.iter().skip(first as usize).filter(|event| event.reads);
         events.into_iter().any(|event| self.is_stale(event))
     }
 
-    /// Has the event read something else than the last write, or failed for nothing?
+    /// Has the event failed for nothing, or is there a later write of another value than it has read?
     pub(crate) fn is_stale(&self, event: &Event) -> bool {
-        let last = self.location(event.location).order.last().copied().unwrap_or(INITIAL);
-        event.choice != 0 || event.source != last
+        let position = self.position(event.location, event.source);
+        let mut later = self.location(event.location).order[position..].iter();
+        event.choice != 0 || later.any(|&write| self.event(write).value != event.found)
     }
 
     /// Is psc_base ∪ psc_F acyclic?

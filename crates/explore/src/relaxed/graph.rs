@@ -42,6 +42,8 @@ pub(crate) struct Event {
     pub(crate) order: Ordering,
     /// The write that it reads from.
     pub(crate) source: EventId,
+    /// What it has read.
+    pub(crate) found: u64,
     /// What it has written.
     pub(crate) value: u64,
     /// Which way it was taken.

@@ -113,6 +113,8 @@ impl Memory {
             INITIAL => announced.initial,
             source => self.graph.event(source).value,
         };
+        let last = self.graph.last_of(announced.thread);
+        self.graph.event_mut(last).found = value;
         let source = (source != INITIAL).then_some(source);
         Some(Directions { choice, source, value, writes })
     }

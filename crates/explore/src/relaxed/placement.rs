@@ -233,6 +233,7 @@ impl Graph {
             is_fence,
             order,
             source,
+            found: 0,
             value,
             choice,
             pick: 0,

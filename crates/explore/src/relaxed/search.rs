@@ -397,6 +397,7 @@ impl<'s, S: Relaxed> Search<'s, S> {
             INITIAL => self.system.initial(location),
             source => self.graph.event(source).value,
         };
+        self.graph.event_mut(id).found = value;
         let source = (reads && source != INITIAL).then_some(source);
         self.system.perform(id.thread, Directions { choice, source, value, writes });
         self.report.transitions += 1;

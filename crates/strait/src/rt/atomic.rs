@@ -235,7 +235,19 @@ pub(crate) fn update(
     let old = current(object, way_out.is_some());
     let new = change(old);
     finish_update(object, new, order);
+    if new == Some(old) {
+        with(|world| world.note_unchanged(object, old));
+    }
     if new.is_some() { Ok(old) } else { Err(old) }
+}
+
+impl World {
+    /// The current thread has written what it has read.
+    fn note_unchanged(&mut self, object: u32, value: u64) {
+        if self.records {
+            self.note_read(object, value);
+        }
+    }
 }
 
 /// The change that a compare-exchange makes, its orderings, and whether it may fail for nothing.

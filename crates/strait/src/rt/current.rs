@@ -152,6 +152,7 @@ pub(crate) fn is_busy() -> bool {
 /// Two references to the world would exist at the same time: whatever happened next would mean nothing.
 #[cold]
 #[inline(never)]
+#[allow(clippy::disallowed_methods, reason = "nothing that happens next can be trusted")]
 fn entered_again() -> ! {
     // What comes of the panic itself must not come back here.
     DOING.with(|doing| doing.world.store(ptr::null_mut(), Ordering::Relaxed));

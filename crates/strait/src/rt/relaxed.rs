@@ -142,6 +142,7 @@ pub(super) fn fence(order: Ordering, place: Place) {
     let mut op = Op::local("fence", place);
     op.atomic = Some(Atomic::Fence { order });
     point(op);
+    with(World::note_fence);
 }
 
 /// The value, given that nobody else can access the variable: there is only one to be read.

@@ -1,7 +1,7 @@
 //! Loops that wait: by `yield_now`, by `spin_loop`, or by a compare-exchange that fails again and again.
 //!
 //! A round is what a thread does from one such point to the next one at the same place. If it has only
-//! read, if the frames on its stack are what they were a round ago, and if what it has read has not
+//! read, or written what it has read (as `while lock.swap(true, Acquire) {}` does), if the frames on its stack are what they were a round ago, and if what it has read has not
 //! changed since, then another round does the same again. So the step at the end of such a round waits
 //! until one of the variables has another value, and the loop is finite without being cut.
 //!
@@ -192,6 +192,11 @@ impl World {
             None => self.watchers.push(Watcher { object, gate, value }),
         }
         self.object(object).open &= !gate;
+    }
+
+    /// The current thread has made a step that is a fence: another round would not order more.
+    pub(super) fn note_fence(&mut self) {
+        self.me().rounds.all.iter_mut().for_each(|round| round.reads += 1);
     }
 
     /// The current thread has changed memory that only it can see.

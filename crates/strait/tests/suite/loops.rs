@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use strait::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use strait::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use strait::{Builder, Model, hint, results, thread};
 
 use Ordering::{Acquire, Relaxed, Release, SeqCst};
@@ -16,9 +16,10 @@ fn outcomes<T: strait::Value + Ord>(program: fn() -> T) -> Vec<T> {
         values.sort();
         values
     };
-    let [sc, tso, pso] = [Model::Sc, Model::Tso, Model::Pso].map(search);
+    let [sc, tso, pso, rc11] = [Model::Sc, Model::Tso, Model::Pso, Model::Rc11].map(search);
     assert_eq!(sc, tso);
     assert_eq!(sc, pso);
+    assert_eq!(sc, rc11);
     sc
 }
 
@@ -84,6 +85,36 @@ fn by_exchange_and_hint(lock: &AtomicUsize) {
     }
 }
 
+fn by_swap(lock: &AtomicUsize) {
+    while lock.swap(1, Acquire) == 1 {
+        hint::spin_loop();
+    }
+}
+
+/// A sequence lock: the reader tries again while a writer writes.
+fn by_sequence() -> usize {
+    let shared = Arc::new([const { AtomicUsize::new_static(0) }; 3]);
+    let theirs = shared.clone();
+    let writer = thread::spawn(move || {
+        theirs[0].store(1, Relaxed);
+        fence(Release);
+        theirs[1].store(1, Relaxed);
+        theirs[2].store(1, Relaxed);
+        theirs[0].store(2, Release);
+    });
+    let read = loop {
+        let number = shared[0].load(Acquire);
+        let read = (shared[1].load(Relaxed), shared[2].load(Relaxed));
+        fence(Acquire);
+        if number.is_multiple_of(2) && shared[0].load(Relaxed) == number {
+            break read;
+        }
+        hint::spin_loop();
+    };
+    writer.join().unwrap();
+    10 * read.0 + read.1
+}
+
 fn by_looking_first(lock: &AtomicUsize) {
     loop {
         while lock.load(Relaxed) != 0 {
@@ -140,6 +171,8 @@ fn loops_are_exhaustive_without_a_bound() {
     assert_eq!(outcomes(|| counted(by_exchange)), [2]);
     assert_eq!(outcomes(|| counted(by_exchange_and_hint)), [2]);
     assert_eq!(outcomes(|| counted(by_looking_first)), [2]);
+    assert_eq!(outcomes(|| counted(by_swap)), [2]);
+    assert_eq!(results(by_sequence), [Ok(0), Ok(11)]);
     assert_eq!(outcomes(by_ticket), [3]);
     assert_eq!(outcomes(for_either), [1, 10, 11]);
 }
