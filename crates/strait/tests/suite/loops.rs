@@ -93,7 +93,7 @@ fn by_swap(lock: &AtomicUsize) {
 
 /// A sequence lock: the reader tries again while a writer writes.
 fn by_sequence() -> usize {
-    let shared = Arc::new([const { AtomicUsize::new_static(0) }; 3]);
+    let shared = Arc::new([0; 3].map(AtomicUsize::new));
     let theirs = shared.clone();
     let writer = thread::spawn(move || {
         theirs[0].store(1, Relaxed);
@@ -172,7 +172,7 @@ fn loops_are_exhaustive_without_a_bound() {
     assert_eq!(outcomes(|| counted(by_exchange_and_hint)), [2]);
     assert_eq!(outcomes(|| counted(by_looking_first)), [2]);
     assert_eq!(outcomes(|| counted(by_swap)), [2]);
-    assert_eq!(results(by_sequence), [Ok(0), Ok(11)]);
+    assert_eq!(outcomes(by_sequence), [0, 11]);
     assert_eq!(outcomes(by_ticket), [3]);
     assert_eq!(outcomes(for_either), [1, 10, 11]);
 }
