@@ -135,7 +135,7 @@ fn a_killed_campaign_leaves_nothing_that_the_next_one_does_not_remove() {
     let mut left = 0;
     for round in 0..4 {
         let mut child = campaign(&round.to_string()).spawn().expect("strait starts");
-        std::thread::sleep(Duration::from_millis(150 + 200 * round));
+        std::thread::sleep(Duration::from_millis(400 + 400 * round));
         child.kill().expect("SIGKILL");
         child.wait().expect("reaped");
         left += files(&temporary).len();

@@ -85,9 +85,23 @@ impl VirtualClock {
         }
     }
 
-    /// Starts a process.
+    /// Starts a process. If one of this number was killed, its threads end first: they must not go on
+    /// as threads of the new one.
     pub fn start(&self, process: Process, task: Box<dyn FnOnce() + Send>) {
+        let is_ending = || {
+            let state = self.state();
+            let is_left = state.members.values().any(|member| member.process == process);
+            is_left && state.killed.contains(&process)
+        };
+        while is_ending() {
+            let Some(number) = self.number() else { break };
+            self.pass(number, Some(self.now()), false);
+        }
         self.state().killed.remove(&process);
+        self.start_thread(process, task);
+    }
+
+    fn start_thread(&self, process: Process, task: Box<dyn FnOnce() + Send>) {
         let number = self.enter(process, None);
         let Some(own) = self.own.upgrade() else { return };
         let started = thread::Builder::new().spawn(move || {
@@ -279,7 +293,7 @@ impl Clock for VirtualClock {
 
     fn spawn(&self, _name: &str, task: Box<dyn FnOnce() + Send>) {
         if let Some(process) = self.process() {
-            self.start(process, task);
+            self.start_thread(process, task);
         }
     }
 
