@@ -214,14 +214,35 @@ func (d *Driver) noteLoops(frames []*Frame, silence *Silence) {
 			}
 		}
 	}
-	if silence == nil {
-		return
+	functions := d.world.mayCall(frames[0].fn)
+	if silence != nil {
+		functions = silence.functions
 	}
-	for fn := range silence.functions {
+	for fn := range functions {
 		for header := range d.loopsIn(fn).body {
 			d.loops[header] = true
 		}
 	}
+}
+
+// mayCall are the functions that an inert function may lead to: it calls no function values.
+func (w *World) mayCall(fn *ssa.Function) map[*ssa.Function]bool {
+	found := map[*ssa.Function]bool{}
+	stack := []*ssa.Function{fn}
+	for len(stack) > 0 {
+		one := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if found[one] || !w.isReadable(one) {
+			continue
+		}
+		found[one] = true
+		mentions := w.mentionsOf(one)
+		stack = append(append(stack, mentions.functions...), mentions.taken...)
+		for _, method := range mentions.methods {
+			stack = append(stack, w.implementations(method)...)
+		}
+	}
+	return found
 }
 
 // forgetInert forgets what the calls of inert functions from some call on may have written.

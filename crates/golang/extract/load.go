@@ -121,7 +121,12 @@ func partition(which []int, has func(int) bool) (with, without []int) {
 // mayBeProved tells whether an entry that did not fit rests on nothing else so far that forbids a
 // proof.
 func mayBeProved(e *Entry) bool {
-	return !slices.ContainsFunc(e.Assumptions, func(a Assumption) bool { return a.Approximation != "over" && a.About != aboutTooLarge })
+	return !slices.ContainsFunc(e.Assumptions, func(a Assumption) bool {
+		if a.About == aboutTooLarge {
+			return false
+		}
+		return a.Approximation != "over"
+	})
 }
 
 // attempted is what one attempt at an entry yields.

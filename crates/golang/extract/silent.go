@@ -122,6 +122,9 @@ func (w *World) callBreaksSilence(call *ssa.CallCommon) bool {
 	if callee != nil && w.isReadable(callee) {
 		return false
 	}
+	if callee == nil && !call.IsInvoke() && mayBeModel(call.Signature()) {
+		return true
+	}
 	if callee != nil && w.keeps(call, callee) {
 		return true
 	}
@@ -132,6 +135,13 @@ func (w *World) callBreaksSilence(call *ssa.CallCommon) bool {
 		}
 	}
 	return false
+}
+
+// mayBeModel tells signatures of functions that models return, such as the one that cancels a
+// context: what is called may be one of them.
+func mayBeModel(signature *types.Signature) bool {
+	params := signature.Params()
+	return params.Len() == 0 || params.Len() == 1 && types.Identical(params.At(0).Type(), errorType)
 }
 
 // outsideBreaksSilence tells functions that are not read and may do more than write the memory that
@@ -358,10 +368,15 @@ func (d *Driver) forgetSilence(s *State, q *Silence) {
 			}
 		}
 	}
-	for _, global := range d.world.globals {
-		if q.globals[global] && d.needed[global] {
-			d.disturbObject(s, d.global(s, global).(Ptr).object)
+	var changed []string
+	for global := range q.globals {
+		if d.needed[global] || !d.world.isRoot(global.Pkg) {
+			changed = append(changed, d.global(s, global).(Ptr).object)
 		}
+	}
+	slices.Sort(changed)
+	for _, name := range changed {
+		d.disturbObject(s, name)
 	}
 }
 
