@@ -148,7 +148,7 @@ fn by_ticket() -> usize {
 
 /// Waits for two variables in one loop.
 fn for_either() -> usize {
-    let shared = Arc::new([const { AtomicUsize::new_static(0) }; 2]);
+    let shared = Arc::new([0; 2].map(AtomicUsize::new));
     let start = |index: usize| {
         let shared = shared.clone();
         thread::spawn(move || shared[index].store(1, SeqCst))
