@@ -21,7 +21,7 @@ use crate::subject::Clock;
 
 /// How many runs in a row a plan has to show it, and for how long plans are looked for.
 pub(crate) const IN_A_ROW: u64 = 20;
-const SEARCHING: Duration = Duration::from_secs(8);
+pub(crate) const SEARCHING: Duration = Duration::from_secs(8);
 /// How long goroutines pause at places that may matter. By the real clock only the first two.
 const LENGTHS: [Duration; 4] = [
     Duration::from_millis(5),

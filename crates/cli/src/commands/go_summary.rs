@@ -161,8 +161,15 @@ impl Summary for GoSummary<'_> {
             let title = format!("{}{known}{status}", finding.title);
             ui.line(painted_heading(ui, paint, &heading, &title))?;
             let place = self.outcome.directory(finding);
-            let often = format!("    {}; strait go replay {}", how_often(one), place.display());
-            ui.line(wrapped(&often, ui.line_width()))?;
+            let command = format!("strait go replay {}", place.display());
+            let often = how_often(one);
+            let length = often.chars().count() + command.chars().count() + 6;
+            // A command that can be copied stands in a line of its own.
+            let between = match ui.line_width() {
+                Some(width) if length > width => ":\n    ",
+                _ => "; ",
+            };
+            ui.line(format!("    {often}{between}{command}"))?;
         }
         if self.findings.len() > SHOWN {
             ui.line(format!("  and {} more, in the report", self.findings.len() - SHOWN))?;
