@@ -374,8 +374,8 @@ impl<'a> FlakySearch<'a> {
         Ok(kept)
     }
 
-    /// Counts how often the test fails with the plan, with longer pauses if that is not often enough, and
-    /// puts it into words.
+    /// Counts how often the test fails with the plan, with longer pauses or on one processor if that is
+    /// not often enough, and puts it into words.
     fn explain(
         &mut self,
         plan: Plan,
@@ -386,10 +386,14 @@ impl<'a> FlakySearch<'a> {
             longer.slow.values_mut().for_each(|pause| pause.length *= times);
             longer
         };
+        let on_one_processor = |plan: Plan| Plan { processors: Some(1), ..plan };
         let mut candidates = vec![plan.clone()];
         if !plan.slow.is_empty() {
-            candidates.push(longer(5));
+            candidates.extend([longer(5), longer(50)]);
+            candidates.push(on_one_processor(longer(5)));
         }
+        // With several processors the same plan may take another course.
+        candidates.push(on_one_processor(plan.clone()));
         let mut best: Option<(u64, u64, Plan, Run)> = None;
         for candidate in candidates {
             let (mut failed, mut runs, mut shown) = (0, 0, None);
