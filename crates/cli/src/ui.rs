@@ -83,6 +83,12 @@ impl Ui {
         terminal.or_else(said).unwrap_or(80).max(LEAST)
     }
 
+    /// How many columns a line for people has; `None` if no terminal reads it, so that scripts see whole
+    /// lines.
+    pub fn line_width(&self) -> Option<usize> {
+        std::io::stdout().is_terminal().then(|| self.width())
+    }
+
     /// A line of the result.
     pub fn line(&self, text: impl Display) -> anyhow::Result<()> {
         self.raw(format!("{text}\n"))

@@ -19,7 +19,7 @@ use crate::judge::{Certainty, Suspicion, judge, panic_kind};
 use crate::order::Order;
 use crate::plan::Plan;
 use crate::state::Job;
-use crate::steady::IN_A_ROW;
+use crate::steady::{IN_A_ROW, SEARCHING};
 use crate::subject::{Clock, Subject};
 
 /// How often a finding is run again to learn its rate, and for how long at most.
@@ -61,6 +61,11 @@ pub struct Shown<'a> {
 struct Repeated {
     failed: u64,
     runs: u64,
+}
+
+/// Can it be repeated often enough in the time that there is for it?
+fn is_quick(run: &Run) -> bool {
+    run.finished.wall * IN_A_ROW as u32 <= SEARCHING
 }
 
 /// A process that was killed together with its supervisor ends further runs, but what is known already
@@ -129,8 +134,9 @@ impl Hunt<'_> {
             }
         }
         // What is replayed is a plan that shows it whenever it is run, if there is one.
+        let is_known = always(repeated) && repeated.runs >= IN_A_ROW;
         let mut steady = None;
-        if !always(repeated) && lost.is_ok() {
+        if !is_known && is_quick(run) && lost.is_ok() {
             let found = self.steadier(shown, &suspicion);
             steady = unless_lost(found, &mut lost)?.flatten();
         }

@@ -3,8 +3,8 @@
 //! with it.
 //!
 //! First one pause alone is tried, at each place of the program in turn, then one preferred case of a
-//! select. Only if none of them is enough, runs are disturbed at random, and what made one of them fail
-//! is reduced by halves, as delta debugging does.
+//! select, then a short and a long pause at two places of the module. Only if none of them is enough, runs
+//! are disturbed at random, and what made one of them fail is reduced by halves, as delta debugging does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -42,8 +42,12 @@ const UNDISTURBED: u64 = 10;
 /// Runs that say how often the test fails in the end, and what is good enough.
 const FINAL: u64 = 20;
 const GOOD: u64 = 19;
-/// How many places are tried alone.
+/// How many places are tried alone, and how many in pairs.
 const PLACES: usize = 256;
+const PAIRED: usize = 16;
+/// A short and a long pause, by the virtual clock and by the real one.
+const PAIR: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
+const REAL_PAIR: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(50)];
 
 /// Part of a disturbance.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,6 +181,9 @@ impl<'a> FlakySearch<'a> {
             found = self.one_preference()?;
         }
         if found.is_none() {
+            found = self.two_pauses()?;
+        }
+        if found.is_none() {
             found = self.random()?;
         }
         let Some(plan) = found else { return Ok((undisturbed, None)) };
@@ -287,6 +294,30 @@ impl<'a> FlakySearch<'a> {
         Ok(None)
     }
 
+    /// A goroutine that is late, and another one that is later still.
+    fn two_pauses(&mut self) -> Result<Option<Plan>, Error> {
+        let base = &self.prepared.base;
+        let own = self.places.iter().filter(|(_, site)| Path::new(&site.file).starts_with(base));
+        let places: Vec<u64> = own.map(|(id, _)| *id).take(PAIRED).collect();
+        let [short, long] = match self.clock {
+            Clock::Virtual => PAIR,
+            Clock::Real => REAL_PAIR,
+        };
+        for first in &places {
+            for second in places.iter().filter(|second| *second != first) {
+                if self.is_over() {
+                    return Ok(None);
+                }
+                let mut plan = slow_at([*first], short, OFTEN, self.seed);
+                plan.slow.insert(*second, Pause { length: long, times: OFTEN });
+                if self.fails_always(&plan, 3)? {
+                    return Ok(Some(plan));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     /// Random disturbances, and what is left of one that makes the test fail.
     fn random(&mut self) -> Result<Option<Plan>, Error> {
         let mut search = Progress::new(self.subject.clone());
@@ -374,8 +405,8 @@ impl<'a> FlakySearch<'a> {
         Ok(kept)
     }
 
-    /// Counts how often the test fails with the plan, with longer pauses if that is not often enough, and
-    /// puts it into words.
+    /// Counts how often the test fails with the plan, with longer pauses or on one processor if that is
+    /// not often enough, and puts it into words.
     fn explain(
         &mut self,
         plan: Plan,
@@ -386,10 +417,14 @@ impl<'a> FlakySearch<'a> {
             longer.slow.values_mut().for_each(|pause| pause.length *= times);
             longer
         };
+        let on_one_processor = |plan: Plan| Plan { processors: Some(1), ..plan };
         let mut candidates = vec![plan.clone()];
         if !plan.slow.is_empty() {
-            candidates.push(longer(5));
+            candidates.extend([longer(5), longer(50)]);
+            candidates.push(on_one_processor(longer(5)));
         }
+        // With several processors the same plan may take another course.
+        candidates.push(on_one_processor(plan.clone()));
         let mut best: Option<(u64, u64, Plan, Run)> = None;
         for candidate in candidates {
             let (mut failed, mut runs, mut shown) = (0, 0, None);

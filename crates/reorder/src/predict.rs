@@ -73,9 +73,12 @@ pub fn lock_cycles(trace: &Trace, selects: &Selects) -> Vec<LockCycle> {
             found.push(LockCycle { places: vec![order.place], story: vec![story] });
         }
     }
-    for start in &trace.lock_orders {
-        let mut path = vec![start];
-        search(&trace.lock_orders, &mut path, &mut |path| {
+    // A lock that a goroutine holds itself makes no longer circle.
+    let orders: Vec<&LockOrder> =
+        trace.lock_orders.iter().filter(|order| !reads_twice(order)).collect();
+    for start in &orders {
+        let mut path = vec![*start];
+        search(&orders, &mut path, &mut |path| {
             let mut places: Vec<u64> = path.iter().map(|order| order.place).collect();
             places.sort_unstable();
             places.dedup();
@@ -91,12 +94,12 @@ pub fn lock_cycles(trace: &Trace, selects: &Selects) -> Vec<LockCycle> {
 }
 
 fn search<'t>(
-    orders: &'t [LockOrder],
+    orders: &[&'t LockOrder],
     path: &mut Vec<&'t LockOrder>,
     found: &mut dyn FnMut(&[&LockOrder]),
 ) {
     let (Some(first), Some(last)) = (path.first().copied(), path.last().copied()) else { return };
-    for next in orders.iter().filter(|next| waits_for(last, next)) {
+    for next in orders.iter().copied().filter(|next| waits_for(last, next)) {
         if path.iter().any(|known| known.goroutine == next.goroutine) || path.len() == LONGEST {
             continue;
         }

@@ -21,7 +21,7 @@ use crate::subject::Clock;
 
 /// How many runs in a row a plan has to show it, and for how long plans are looked for.
 pub(crate) const IN_A_ROW: u64 = 20;
-const SEARCHING: Duration = Duration::from_secs(8);
+pub(crate) const SEARCHING: Duration = Duration::from_secs(8);
 /// How long goroutines pause at places that may matter. By the real clock only the first two.
 const LENGTHS: [Duration; 4] = [
     Duration::from_millis(5),
@@ -32,6 +32,9 @@ const LENGTHS: [Duration; 4] = [
 const REAL_LENGTHS: usize = 2;
 /// How often they do.
 const TIMES: [u32; 2] = [1, 1000];
+/// Of how many places pairs are tried, by the virtual clock, and how long goroutines pause at the two.
+const PAIRED: usize = 8;
+const PAIR: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
 /// How many other seeds are tried, and with which yields of 1024, at places or at operations.
 const SEEDS: u64 = 240;
 const RATES: [(u32, bool); 6] =
@@ -134,6 +137,24 @@ impl Hunt<'_> {
                     plans.push(Plan { order: job.plan.order.clone(), ..free.clone() });
                 }
                 plans.push(free);
+            }
+        }
+        if job.clock == Clock::Virtual {
+            let single: Vec<u64> =
+                places.iter().filter(|set| set.len() == 1).flatten().copied().collect();
+            let mut near: Vec<u64> = Vec::new();
+            for place in single {
+                if !near.contains(&place) && near.len() < PAIRED {
+                    near.push(place);
+                }
+            }
+            for first in &near {
+                for second in near.iter().filter(|second| *second != first) {
+                    let pause = |length| Pause { length, times: TIMES[1] };
+                    let slow =
+                        BTreeMap::from([(*first, pause(PAIR[0])), (*second, pause(PAIR[1]))]);
+                    plans.push(Plan { slow, ..Plan::plain(job.plan.seed) });
+                }
             }
         }
         let others = (1..=SEEDS).map(|number| {

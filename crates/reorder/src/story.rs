@@ -85,11 +85,13 @@ pub fn goroutine(trace: &Trace, selects: &Selects, blocked: &Goroutine) -> Vec<S
         lines.push("  only its own timers wake it, again and again".to_owned());
     }
     if let Some(created) = blocked.created.as_ref().filter(|site| !selects.is_standard(site)) {
-        lines.push(format!(
-            "  it was started at {}{}",
-            selects.show(created),
-            starter(trace, blocked)
-        ));
+        // The test itself is in the title.
+        let subtest = match blocked.test.contains('/') && !runs_test(blocked) {
+            true => format!(" in {}", blocked.test),
+            false => String::new(),
+        };
+        let (place, starter) = (selects.show(created), starter(trace, blocked));
+        lines.push(format!("  it was started at {place}{starter}{subtest}"));
     }
     lines
 }

@@ -19,7 +19,7 @@ use strait_toolchain::{Cache, Launcher};
 use crate::campaign::{CampaignArgs, CampaignOptions, Clock, Line, Place, Session, in_time};
 use crate::commands::go_findings::{FailOn, judged};
 use crate::commands::go_sarif;
-use crate::commands::go_summary::{GoSummary, Stopped, show_facts};
+use crate::commands::go_summary::{GoSummary, Stopped, painted_heading, show_facts};
 use crate::interrupt;
 use crate::progress::{Progress, ProgressSource};
 use crate::ui::{Paint, Status, Ui, grouped};
@@ -349,10 +349,10 @@ impl GoFuzzArgs {
         let class =
             assessment.map_or_else(|| discovery.kind.to_string(), |one| one.class.to_string());
         let paint = if level == FindingLevel::Error { Paint::Red } else { Paint::Yellow };
-        let heading = ui.paint(paint, format!("{level}: {class}:"));
-        let facts = show_facts(&discovery.explanation);
+        let heading = painted_heading(ui, paint, &format!("{level}: {class}:"), &discovery.title);
+        let facts = show_facts(&discovery.explanation, ui.line_width());
         let place = recorded.directory.display();
-        progress.say(format!("{heading} {}\n{facts}\n     {place}\n", discovery.title));
+        progress.say(format!("{heading}\n{facts}\n     {place}\n"));
     }
 
     /// The known findings; none if they are about to be written.

@@ -150,7 +150,6 @@ impl Summary for GoSummary<'_> {
         for one in self.findings.iter().take(SHOWN) {
             let finding = &one.finding;
             let paint = if one.level == FindingLevel::Error { Paint::Red } else { Paint::Yellow };
-            let heading = ui.paint(paint, format!("{}: {}:", one.level, one.class()));
             let is_known = self.outcome.harvest.is_known(finding);
             let known = if is_known { " (known from before)" } else { "" };
             let status = match &one.status {
@@ -158,9 +157,19 @@ impl Summary for GoSummary<'_> {
                 FindingStatus::Known => " (in the baseline)".to_owned(),
                 FindingStatus::Suppressed { reason, .. } => format!(" (silenced: {reason})"),
             };
-            ui.line(format!("  {heading} {}{known}{status}", finding.title))?;
+            let heading = format!("  {}: {}:", one.level, one.class());
+            let title = format!("{}{known}{status}", finding.title);
+            ui.line(painted_heading(ui, paint, &heading, &title))?;
             let place = self.outcome.directory(finding);
-            ui.line(format!("    {}; strait go replay {}", how_often(one), place.display()))?;
+            let command = format!("strait go replay {}", place.display());
+            let often = how_often(one);
+            let length = often.chars().count() + command.chars().count() + 6;
+            // A command that can be copied stands in a line of its own.
+            let between = match ui.line_width() {
+                Some(width) if length > width => ":\n    ",
+                _ => "; ",
+            };
+            ui.line(format!("    {often}{between}{command}"))?;
         }
         if self.findings.len() > SHOWN {
             ui.line(format!("  and {} more, in the report", self.findings.len() - SHOWN))?;
@@ -297,9 +306,63 @@ fn how_often(one: &JudgedFinding) -> String {
     }
 }
 
+/// A heading in a colour and what follows it, within the width of the terminal.
+pub fn painted_heading(ui: &Ui, paint: Paint, heading: &str, text: &str) -> String {
+    let whole = wrapped(&format!("{heading} {text}"), ui.line_width());
+    match whole.strip_prefix(heading) {
+        Some(rest) => format!("{}{rest}", ui.paint(paint, heading)),
+        None => whole,
+    }
+}
+
+/// A line broken at spaces, if there is a width; what follows the first part stands further to the
+/// right. Words that are too long stay whole, so that they can be copied.
+pub fn wrapped(line: &str, width: Option<usize>) -> String {
+    const FURTHER: usize = 4;
+    let Some(width) = width.filter(|width| line.chars().count() > *width) else {
+        return line.to_owned();
+    };
+    let indent = line.chars().take_while(|char| *char == ' ').count();
+    let mut broken = " ".repeat(indent);
+    let (mut column, mut is_first) = (indent, true);
+    for word in line.split_whitespace() {
+        let length = word.chars().count();
+        if is_first {
+            column += length;
+        } else if column + 1 + length > width {
+            broken.push('\n');
+            broken.push_str(&" ".repeat(indent + FURTHER));
+            column = indent + FURTHER + length;
+        } else {
+            broken.push(' ');
+            column += 1 + length;
+        }
+        broken.push_str(word);
+        is_first = false;
+    }
+    broken
+}
+
 /// The facts of a finding, a little to the right.
-pub fn show_facts(explanation: &str) -> String {
+pub fn show_facts(explanation: &str, width: Option<usize>) -> String {
     let facts = explanation.lines().take_while(|line| !line.starts_with("Found with"));
-    let lines: Vec<String> = facts.map(|line| format!("     {line}")).collect();
+    let lines: Vec<String> = facts.map(|line| wrapped(&format!("     {line}"), width)).collect();
     lines.join("\n").trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_broken_at_spaces() {
+        for (line, width, expected) in [
+            ("  short", Some(20), "  short"),
+            ("  one two three four", None, "  one two three four"),
+            ("  one two three four", Some(12), "  one two\n      three\n      four"),
+            ("  a/very/long/path/that/stays b", Some(10), "  a/very/long/path/that/stays\n      b"),
+        ] {
+            assert_eq!(wrapped(line, width), expected);
+        }
+    }
 }

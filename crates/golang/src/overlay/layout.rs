@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -124,6 +124,45 @@ pub(crate) fn write_wishes(path: &Path, wishes: &Wishes) -> Result<(), Error> {
         file.flush()
     };
     write().map_err(Error::file("write", path))
+}
+
+/// Reads what a run has written into the file. The file is large and mostly empty: names, steps and
+/// goroutines are read as far as they are used, wishes are left out, and everything else stays zero.
+pub(crate) fn read_shared(path: &Path) -> Result<Vec<u8>, Error> {
+    let read = || {
+        let mut file = fs::File::open(path)?;
+        let mut bytes = vec![0; SIZE];
+        fill(&mut file, &mut bytes[..AT_WISHES])?;
+        // Where the header counts what was used: texts, goroutines, steps.
+        let used = |at: usize, unit: usize, most: usize| {
+            let at = AT_RESULTS + at;
+            let count =
+                u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+            (count as usize).min(most) * unit
+        };
+        let (texts, dumps, steps) = (used(8, 1, TEXTS), used(12, 1, DUMPS), used(16, STEP, STEPS));
+        for range in [
+            AT_PLACES..AT_STEPS,
+            AT_STEPS..AT_STEPS + steps,
+            AT_HOLDERS..AT_SLOWS,
+            AT_EDGES..AT_TEXTS,
+            AT_TEXTS..AT_TEXTS + texts,
+            AT_DUMPS..AT_DUMPS + dumps,
+        ] {
+            file.seek(SeekFrom::Start(range.start as u64))?;
+            fill(&mut file, &mut bytes[range])?;
+        }
+        Ok(bytes)
+    };
+    read().map_err(Error::file("read", path))
+}
+
+/// A test may have cut the file off: then the rest is zero.
+fn fill(file: &mut fs::File, bytes: &mut [u8]) -> std::io::Result<()> {
+    match file.read_exact(bytes) {
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(()),
+        read => read,
+    }
 }
 
 fn header(wishes: &Wishes) -> Vec<u8> {

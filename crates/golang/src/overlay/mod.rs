@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use strait_toolchain::{Cache, Spec};
 
-pub(crate) use layout::write_wishes;
 pub use layout::{Pause, Wishes};
+pub(crate) use layout::{read_shared, write_wishes};
 pub use selects::{Case, Select};
 pub(crate) use trace::read_trace;
 pub use trace::{

@@ -1,7 +1,6 @@
 //! One run of one test: wishes go in, how it ended, what it wrote and what happened inside come out.
 //! When a run returns, nothing that the test started is left.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use strait_toolchain::{End, Finished, Spec};
 
 use crate::error::Error;
 use crate::go::Go;
-use crate::overlay::{Trace, Wishes, read_trace, write_wishes};
+use crate::overlay::{Trace, Wishes, read_shared, read_trace, write_wishes};
 
 /// What is kept of each end of an output.
 const KEEP: usize = 128 * 1024;
@@ -119,8 +118,7 @@ impl TestBinary {
         // The hooks see to it, where the system has a way.
         let spec = if cfg!(target_os = "linux") { spec.ends_with_parent() } else { spec };
         let finished = go.run_cancellable(go.with_module(spec))?;
-        let bytes = fs::read(file).map_err(Error::file("read", file))?;
-        Ok(Run { trace: read_trace(&bytes), finished })
+        Ok(Run { trace: read_trace(&read_shared(file)?), finished })
     }
 }
 

@@ -171,6 +171,8 @@ fn fuzz(
         .arguments([Path::new("--out"), &out])
         .directory(&copy.folder)
         .variable("GOFLAGS", "-mod=mod")
+        // A workspace of the module's authors is not what its users see.
+        .variable("GOWORK", "off")
         .grace(GRACE)
         .keep(KEEP);
     if round.looks_for_races() {
