@@ -6,10 +6,23 @@
 //! One thread watches all threads of the process that perform checks. On Linux only; elsewhere nothing is
 //! noticed.
 
+use std::io::Write as _;
+
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::watch_this_thread;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::watch_this_thread;
+
+/// Ends the process with a text on the standard error.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "what the thread under test does next cannot be trusted, and nothing else can end it"
+)]
+pub(crate) fn abort_with(text: &str) -> ! {
+    // There is nothing to do if that fails.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+    std::process::abort()
+}
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
@@ -23,7 +36,6 @@ mod linux {
     use std::backtrace::Backtrace;
     use std::cell::RefCell;
     use std::fs;
-    use std::io::Write as _;
     use std::path::{Path, PathBuf};
     use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
     use std::time::Duration;
@@ -207,10 +219,6 @@ mod linux {
     }
 
     impl Watched {
-        #[allow(
-            clippy::disallowed_methods,
-            reason = "the thread under test does not come back, and nothing else can end it"
-        )]
         fn end(&self, lost: &Lost) -> ! {
             let stack = self.stack().unwrap_or_else(|| "(unknown)".to_owned());
             let (what, remedy) = match lost {
@@ -232,9 +240,7 @@ mod linux {
                  The process is aborted, since the thread cannot be ended. STRAIT_WATCHDOG=SECONDS waits \
                  longer, STRAIT_WATCHDOG=0 for good.\n"
             );
-            // There is nothing to do if that fails.
-            let _ = std::io::stderr().write_all(text.as_bytes());
-            std::process::abort()
+            super::abort_with(&text)
         }
 
         /// The native stack of the thread, which writes it down in a signal handler. One that waits in the

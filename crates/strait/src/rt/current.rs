@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use super::coroutine::Worker;
 use super::world::{Tables, World};
 use crate::exception::RealMailbox;
+use crate::watchdog::abort_with;
 
 /// What an operating system thread keeps.
 struct Kept {
@@ -152,7 +153,6 @@ pub(crate) fn is_busy() -> bool {
 /// Two references to the world would exist at the same time: whatever happened next would mean nothing.
 #[cold]
 #[inline(never)]
-#[allow(clippy::disallowed_methods, reason = "nothing that happens next can be trusted")]
 fn entered_again() -> ! {
     // What comes of the panic itself must not come back here.
     DOING.with(|doing| doing.world.store(ptr::null_mut(), Ordering::Relaxed));
@@ -161,8 +161,7 @@ fn entered_again() -> ! {
         "strait: internal error: the runtime was entered from within itself. Please report this with \
          the stack:\n{stack}\n"
     );
-    let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
-    std::process::abort()
+    abort_with(&text)
 }
 
 /// Makes a world the current one until the guard is dropped. Worlds do not nest: code under test
