@@ -19,8 +19,8 @@ type Limits struct {
 // thousand lines and a thousand tests below half a minute; where there are fewer, each may take
 // more. Where there are many more, all of them have enough for a small test.
 func allSteps(entries int) int {
-	const least, most, each = 8_000_000, 24_000_000, 6_000
-	return max(each*entries, min(most, max(least, least/max(entries, 1)*900)))
+	const usual, least, most, each = 8_000_000, 6_500_000, 24_000_000, 5_000
+	return max(each*entries, min(most, max(least, usual/max(entries, 1)*900)))
 }
 
 // passes are how many steps an entry may take in each attempt to follow it exactly. Most need few;
