@@ -261,7 +261,7 @@ impl Builder {
         results
     }
 
-    /// Checks that no execution fails: no panic that nobody sees, no deadlock, no data race, no leak.
+    /// Checks that no execution fails: no panic of a thread that is not joined, no deadlock, no data race, no leak.
     /// Panics with a report otherwise. With `STRAIT_REPLAY` set, only that schedule is performed.
     #[track_caller]
     pub fn check<T: Value>(&self, program: impl Fn() -> T + Send + Sync + 'static) -> Outcomes<T> {

@@ -20,7 +20,7 @@ use crate::rt::system::Tested;
 pub enum Doubt {
     /// No execution came to its end, so nothing was tested.
     NothingFinished,
-    /// Executions were cut although nobody asked for that.
+    /// Executions were cut although the caller had set no bound.
     Cut {
         /// How many.
         executions: u64,
@@ -122,6 +122,11 @@ impl fmt::Display for Doubt {
 }
 
 impl Doubt {
+    /// A step that was possible in one execution was not possible when it was repeated.
+    fn impossible_step() -> Doubt {
+        Doubt::Differs { then: "a step was possible".to_owned(), now: "it was not".to_owned() }
+    }
+
     /// What to do about it.
     pub fn remedy(&self) -> &'static str {
         match self {
@@ -194,7 +199,11 @@ impl Builder {
         if let Some(steps) = self.unasked_length().filter(|_| outcomes.cut > 0) {
             return Some(Doubt::Cut { executions: outcomes.cut, steps });
         }
-        outcomes.found.is_empty().then_some(Doubt::NothingFinished)
+        match (outcomes.found.is_empty(), outcomes.redundant) {
+            (true, 0) => Some(Doubt::NothingFinished),
+            (true, _) => Some(Doubt::impossible_step()),
+            (false, _) => None,
+        }
     }
 
     fn doubt_control(&self, tested: &Tested<Erased>, redundant: u64) -> Option<Doubt> {
@@ -227,8 +236,7 @@ impl Builder {
             }
         }
         if tested.went_astray() || (redundant > 0 && self.is_optimal()) {
-            let then = "a step was possible".to_owned();
-            return Some(Doubt::Differs { then, now: "it was not".to_owned() });
+            return Some(Doubt::impossible_step());
         }
         let mut again = samples.iter().cycle();
         let foreign = observer.conclude(|| {

@@ -299,7 +299,7 @@ impl Graph {
         })
     }
 
-    /// Does the event read from the last write, or is it the last write and read by nobody, among the
+    /// Does the event read from the last write, or is it the last write that no event reads, among the
     /// events that were added before it and those in the past of a write?
     fn is_maximal(&self, id: EventId, past: &[u32]) -> bool {
         let event = self.event(id);

@@ -21,8 +21,8 @@
 use rustc_hash::FxHashMap;
 
 use crate::limits::{Limits, Meter};
-use crate::relaxed::contract::{Directions, Relaxed};
-use crate::relaxed::graph::{Clock, Cut, Event, Graph, INITIAL, Objects, join};
+use crate::relaxed::contract::{Atomic, Directions, Relaxed};
+use crate::relaxed::graph::{Clock, Cut, Event, Graph, INITIAL, NOWHERE, Objects, join};
 use crate::relaxed::placement::{NextEvent, Placement, Planner};
 use crate::report::{Found, Report};
 use crate::system::ThreadId;
@@ -64,10 +64,11 @@ pub fn relaxed<S: Relaxed>(
             break;
         }
     }
+    let mut report = search.report;
     if search.diverged {
         meter.bounded_by("the program did not repeat itself");
+        report.redundant += 1;
     }
-    let mut report = search.report;
     report.coverage = meter.coverage();
     report
 }
@@ -388,6 +389,12 @@ impl<'s, S: Relaxed> Search<'s, S> {
         if !self.system.enabled(id.thread) {
             self.diverged |= !self.system.has_ended();
             return self.system.has_ended();
+        }
+        let location = self.system.atomic(id.thread).and_then(Atomic::location);
+        if location.unwrap_or(NOWHERE) != self.graph.event(id).location {
+            // The same step was made at another variable before.
+            self.diverged = true;
+            return false;
         }
         let choice = self.graph.choice_in(id, cut);
         self.graph.event_mut(id).pick = choice;

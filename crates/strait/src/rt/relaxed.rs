@@ -145,7 +145,7 @@ pub(super) fn fence(order: Ordering, place: Place) {
     with(World::note_fence);
 }
 
-/// The value, given that nobody else can access the variable: there is only one to be read.
+/// The value, given that no other thread can access the variable: there is only one to be read.
 pub(super) fn exclusive(object: u32, place: Place) -> u64 {
     let mut op = Op::local("load", place);
     op.atomic = Some(Atomic::Load { location: object, order: Ordering::Relaxed });
@@ -153,7 +153,7 @@ pub(super) fn exclusive(object: u32, place: Place) -> u64 {
     with(|world| world.read_relaxed(object, Ordering::Relaxed)).unwrap_or(0)
 }
 
-/// Sets the value, given that nobody else can access the variable.
+/// Sets the value, given that no other thread can access the variable.
 pub(super) fn set_exclusive(object: u32, new: u64, place: Place) {
     let mut op = Op::local("store", place);
     op.atomic = Some(Atomic::Store { location: object, value: new, order: Ordering::Relaxed });

@@ -241,10 +241,8 @@ impl Drop for Noted {
 fn who_drops_the_last_pointer_is_a_matter_of_order_if_that_is_a_step() {
     let program = || {
         let last = Arc::new(AtomicUsize::new(9));
-        let shared = strait::sync::Arc::new((
-            Noted(last.clone()),
-            [const { AtomicUsize::new_static(0) }; 2],
-        ));
+        let noted = Noted(last.clone());
+        let shared = strait::sync::Arc::new((noted, [0; 2].map(AtomicUsize::new)));
         let start = |name: &str, own: usize| {
             let shared = shared.clone();
             let code = move || shared.1[own].store(1, Ordering::SeqCst);

@@ -53,6 +53,33 @@ fn a_length_that_was_asked_for_is_a_bound() {
     assert!(outcomes.cut > 0 && !outcomes.found.is_empty());
 }
 
+/// Variables that are named by their addresses, which change from one execution to the next.
+fn statics_on_the_heap() -> usize {
+    let shared = Arc::new([const { AtomicUsize::new_static(0) }; 2]);
+    let start = |index: usize| {
+        let shared = shared.clone();
+        thread::spawn(move || shared[index].store(1, Ordering::SeqCst))
+    };
+    let threads = [start(0), start(1)];
+    let seen = loop {
+        let seen = shared[0].load(Ordering::SeqCst) + shared[1].load(Ordering::SeqCst);
+        if seen > 0 {
+            break seen;
+        }
+        thread::yield_now();
+    };
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    seen
+}
+
+#[test]
+fn variables_without_a_stable_address_are_no_deadlock() {
+    if let Err(failure) = Builder::new().try_check(statics_on_the_heap) {
+        let text = failure.to_string();
+        assert!(text.contains("went another way"), "{text}");
+    }
+}
+
 fn lost_update_of_std() {
     let counter = Arc::new(StdAtomicUsize::new(0));
     let theirs = counter.clone();
