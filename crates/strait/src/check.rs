@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use strait_explore::{
     Bounds, Coverage, Effort, Limits, Pick, Report, Workers, bounded, optimal, optimal_parallel,
-    pct_parallel, random_parallel, relaxed, simplify,
+    relaxed, simplify,
 };
 
 use crate::crash::report_crashes;
@@ -22,6 +22,7 @@ use crate::rt::memory::Model;
 use crate::rt::op::Place;
 use crate::rt::system::{Act, TWO, Tested};
 use crate::rt::thread::install_hook;
+use crate::sampling::Sampling;
 use crate::trace::Trace;
 use crate::watchdog::watch_this_thread;
 
@@ -32,27 +33,20 @@ impl<T: Clone + Eq + Hash + Debug + Send + 'static> Value for T {}
 
 /// Which executions are looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Strategy {
+pub(crate) enum Strategy {
     /// One for each equivalence class.
     Every,
     /// Those within the bounds.
     Bounded,
-    Random {
-        executions: u64,
-        seed: u64,
-    },
-    Pct {
-        executions: u64,
-        depth: u32,
-        seed: u64,
-    },
+    /// Those that are drawn.
+    Sampled(Sampling),
 }
 
 /// How to search. The default is every execution under RC11.
 #[derive(Clone, Debug)]
 pub struct Builder {
-    model: Model,
-    strategy: Strategy,
+    pub(crate) model: Model,
+    pub(crate) strategy: Strategy,
     bounds: Bounds,
     executions: Option<u64>,
     /// After how many steps executions are cut, if the caller has said so.
@@ -130,19 +124,6 @@ impl Builder {
         self
     }
 
-    /// So many random schedules.
-    pub fn random(mut self, executions: u64, seed: u64) -> Self {
-        self.strategy = Strategy::Random { executions, seed };
-        self
-    }
-
-    /// So many schedules by probabilistic concurrency testing, for bugs that need `depth` orderings
-    /// to come together.
-    pub fn pct(mut self, executions: u64, depth: u32, seed: u64) -> Self {
-        self.strategy = Strategy::Pct { executions, depth, seed };
-        self
-    }
-
     /// Stops after so many executions, and says so.
     pub fn executions(mut self, limit: u64) -> Self {
         self.executions = Some(limit);
@@ -162,7 +143,7 @@ impl Builder {
         self
     }
 
-    /// Searches every schedule, random or PCT schedules on so many cores; the default is one, since
+    /// Searches every schedule, or draws schedules, on so many cores; the default is one, since
     /// test runners use the others for other tests. The outcomes are the same on any number. A
     /// program that uses objects made outside of it, such as statics, is searched on one core.
     pub fn cores(mut self, cores: usize) -> Self {
@@ -209,6 +190,14 @@ impl Builder {
         self
     }
 
+    /// The strategy if schedules are drawn, and under which memory model.
+    pub(crate) fn sampling(&self) -> Option<(Sampling, Model)> {
+        match self.strategy {
+            Strategy::Sampled(sampling) => Some((sampling, self.model)),
+            Strategy::Every | Strategy::Bounded => None,
+        }
+    }
+
     fn limits(&self) -> Limits<'static> {
         Limits {
             executions: self.executions,
@@ -224,12 +213,7 @@ impl Builder {
         let which = match self.strategy {
             Strategy::Every => "every schedule".to_owned(),
             Strategy::Bounded => format!("schedules with {}", self.bounds),
-            Strategy::Random { executions, seed } => {
-                format!("{executions} random schedules of seed {seed}")
-            }
-            Strategy::Pct { executions, depth, seed } => {
-                format!("{executions} schedules by PCT of depth {depth}, seed {seed}")
-            }
+            Strategy::Sampled(sampling) => sampling.to_string(),
         };
         format!("{which} under {}", self.model)
     }
@@ -457,7 +441,7 @@ impl Builder {
             match tested.satisfied() {
                 Some(more) => tested = more,
                 None => {
-                    let outcomes = self.trusted(&tested, outcomes(report), go_on);
+                    let outcomes = self.trusted(&tested, outcomes(report, self.model), go_on);
                     return (outcomes, tested);
                 }
             }
@@ -515,26 +499,26 @@ impl Builder {
                 return report;
             }
             Strategy::Bounded => bounded(tested, &self.bounds, &limits),
-            Strategy::Random { executions, seed } => {
-                random_parallel(tested, seed, executions, self.cores, &limits)
-            }
-            Strategy::Pct { executions, depth, seed } => {
-                pct_parallel(tested, seed, executions, depth, self.cores, &limits)
+            Strategy::Sampled(sampling) => {
+                let go_on = |outcome: &_| !tested.is_lacking() && go_on(outcome);
+                sampling.draw(tested, self.cores, &limits, &go_on)
             }
         };
         picked(report)
     }
 }
 
-fn outcomes(report: Report<Outcome<Erased>, Pick>) -> Outcomes<Erased> {
+fn outcomes(report: Report<Outcome<Erased>, Pick>, model: Model) -> Outcomes<Erased> {
     let found = report.found.into_iter();
     Outcomes {
         found: found.map(|found| Found { outcome: found.outcome, picks: found.trace }).collect(),
         coverage: report.coverage,
+        model,
         executions: report.executions,
         cut: report.cut,
         steps: report.transitions,
         redundant: report.redundant,
+        interleavings: report.interleavings,
         doubt: None,
     }
 }
@@ -556,6 +540,7 @@ fn picked<Outcome>(report: Report<Outcome, Act>) -> Report<Outcome, Pick> {
         executions: report.executions,
         cut: report.cut,
         redundant: report.redundant,
+        interleavings: report.interleavings,
     }
 }
 
@@ -572,13 +557,21 @@ pub(crate) fn erased<T: Value>(program: impl Fn() -> T + Send + Sync + 'static) 
 
 /// The outcomes with the type of their values.
 fn revived<T: Value>(outcomes: Outcomes<Erased>) -> Outcomes<T> {
-    let Outcomes { found, coverage, executions, cut, steps, redundant, doubt } = outcomes;
     let revive = |found: Found<Erased>| Found {
         outcome: revived_outcome(found.outcome),
         picks: found.picks,
     };
-    let found = found.into_iter().map(revive).collect();
-    Outcomes { found, coverage, executions, cut, steps, redundant, doubt }
+    Outcomes {
+        found: outcomes.found.into_iter().map(revive).collect(),
+        coverage: outcomes.coverage,
+        model: outcomes.model,
+        executions: outcomes.executions,
+        cut: outcomes.cut,
+        steps: outcomes.steps,
+        redundant: outcomes.redundant,
+        interleavings: outcomes.interleavings,
+        doubt: outcomes.doubt,
+    }
 }
 
 pub(crate) fn revived_outcome<T: Value>(outcome: Outcome<Erased>) -> Outcome<T> {

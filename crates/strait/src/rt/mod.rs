@@ -33,4 +33,5 @@ pub(crate) mod slot;
 pub(crate) mod spin;
 pub(crate) mod system;
 pub(crate) mod thread;
+pub(crate) mod touch;
 pub(crate) mod world;

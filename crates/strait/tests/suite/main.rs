@@ -12,5 +12,6 @@ mod loops;
 mod lost;
 mod primitives;
 mod races;
+mod sampling;
 mod stm;
 mod trust;
