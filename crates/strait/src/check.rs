@@ -17,7 +17,7 @@ use crate::outcome::Outcome;
 use crate::replay::{script_of, trace_of};
 use crate::report::{Failure, Found, Origin, Outcomes};
 use crate::rt::execution::{Execution, Program};
-use crate::rt::features::Features;
+use crate::rt::features::{Feature, Features};
 use crate::rt::memory::Model;
 use crate::rt::op::Place;
 use crate::rt::system::{Act, TWO, Tested};
@@ -56,6 +56,7 @@ pub struct Builder {
     pub(crate) parallelism: NonZero<usize>,
     effort: Effort,
     uncontrolled: bool,
+    spurious_polls: bool,
     pub(crate) only: Option<String>,
 }
 
@@ -72,6 +73,7 @@ impl Default for Builder {
             parallelism: TWO,
             effort: Effort::default(),
             uncontrolled: false,
+            spurious_polls: false,
             only: None,
         }
     }
@@ -166,6 +168,23 @@ impl Builder {
         self
     }
 
+    /// Lets [`crate::future::block_on`] and each spawned task poll its future once although it was not
+    /// woken, as executors may: a future that takes a second poll for a sign that it is ready is wrong.
+    /// Whether and after which pending poll that happens is part of the search, which takes at least one
+    /// more execution for each pending poll.
+    pub fn spurious_polls(mut self) -> Self {
+        self.spurious_polls = true;
+        self
+    }
+
+    /// The features that are on from the start.
+    fn features(&self) -> Features {
+        match self.spurious_polls {
+            true => Features::default().with(Feature::SpuriousPolls),
+            false => Features::default(),
+        }
+    }
+
     /// Is code accepted that the library does not control?
     pub(crate) fn allows_uncontrolled(&self) -> bool {
         self.uncontrolled
@@ -215,7 +234,8 @@ impl Builder {
             Strategy::Bounded => format!("schedules with {}", self.bounds),
             Strategy::Sampled(sampling) => sampling.to_string(),
         };
-        format!("{which} under {}", self.model)
+        let polls = if self.spurious_polls { " with spurious polls" } else { "" };
+        format!("{which} under {}{polls}", self.model)
     }
 
     /// All outcomes of the program, failures included.
@@ -407,7 +427,8 @@ impl Builder {
         same: &dyn Fn(&Outcome<Erased>) -> bool,
     ) -> Option<Failure> {
         const EXECUTIONS: u64 = 10_000;
-        let builder = Builder { effort: self.effort, ..Builder::default() };
+        let Builder { effort, spurious_polls, .. } = *self;
+        let builder = Builder { effort, spurious_polls, ..Builder::default() };
         let builder = builder.model(Model::Sc).executions(EXECUTIONS).allow_uncontrolled();
         let builder = builder.parallelism(self.parallelism);
         let program = tested.program.clone();
@@ -427,7 +448,7 @@ impl Builder {
         install_hook();
         report_crashes();
         watch_this_thread(Some(test_name().unwrap_or_else(|| "a check".to_owned())));
-        let mut tested = Tested::new(program, self.model, Features::default(), place);
+        let mut tested = Tested::new(program, self.model, self.features(), place);
         tested.parallelism = self.parallelism;
         let mut builder = self.clone();
         loop {

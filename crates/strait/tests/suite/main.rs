@@ -10,6 +10,7 @@ mod imports;
 mod litmus;
 mod loops;
 mod lost;
+mod polls;
 mod primitives;
 mod races;
 mod sampling;
