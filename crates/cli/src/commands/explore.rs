@@ -142,9 +142,9 @@ enum EngineName {
     Random,
     /// Random priorities with few changes
     Pct,
-    /// Random priorities, drawn anew after each race (partial order sampling)
+    /// Partial order sampling: random priorities, drawn anew after each race
     Pos,
-    /// Interleavings at shared objects about equally likely (selectively uniform random walks)
+    /// Selectively uniform random walks: orders at shared objects equally likely
     Surw,
 }
 
