@@ -2,8 +2,8 @@
 //! blocks its thread, or starts others.
 //!
 //! Linux says how often a thread has given up the processor of its own accord, which code under test
-//! has no reason to do; and it says which number the last thread of the system has got, whoever has
-//! started it. An execution is repeated until nobody has started a thread meanwhile: if the code under
+//! has no reason to do; and it says which number the last thread of the system has got, whichever has
+//! started it. An execution is repeated until no thread was started meanwhile: if the code under
 //! test does so itself, that never happens. Elsewhere nothing is seen.
 
 /// What was seen.
@@ -51,7 +51,7 @@ impl Observer {
         if !self.often_blocks() {
             return None;
         }
-        // To block once in a while is the business of the allocator and of the printer. Whoever blocks does
+        // To block once in a while is the business of the allocator and of the printer. Code that blocks does
         // it again.
         let mut more = Observer::default();
         (0..self.executions).for_each(|_| more.observe(&mut again));
