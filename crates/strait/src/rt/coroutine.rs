@@ -112,6 +112,29 @@ fn clear_registers() {
     }
 }
 
+/// Copies a part of a stack. By the processor itself, since parts of it were never written, or belong to no
+/// variable: neither the compiler nor a sanitizer takes such a read for granted.
+///
+/// # Safety
+///
+/// There must be memory of this length at both places, and nothing else may write to it meanwhile.
+#[inline(always)]
+unsafe fn copy_stack(from: usize, to: *mut u8, length: usize) {
+    #[cfg(all(target_arch = "x86_64", unix))]
+    // SAFETY: as the caller promises; the direction flag is clear, as the calling convention says.
+    unsafe {
+        std::arch::asm!(
+            "rep movsb",
+            inout("rcx") length => _,
+            inout("rsi") from => _,
+            inout("rdi") to => _,
+            options(nostack, preserves_flags),
+        );
+    }
+    #[cfg(not(all(target_arch = "x86_64", unix)))]
+    let _ = (from, to, length);
+}
+
 /// Overwrites the part of the stack that the caller will use next, where earlier jobs have left
 /// something.
 #[inline(never)]
@@ -234,15 +257,20 @@ impl Worker {
         suspender
     }
 
-    /// The frames of a suspended job from this one on, which was running when it was suspended, and
-    /// what the switch has put below them. Nothing where the layout is not known.
-    pub(crate) fn frames(&self, stack_pointer: usize) -> Option<&[u8]> {
+    /// Copies the frames of a suspended job from this one on, which was running when it was suspended, and
+    /// what the switch has put below them. Nothing is copied where the layout is not known.
+    pub(crate) fn copy_frames(&self, stack_pointer: usize, copy: &mut Vec<u8>) {
+        copy.clear();
         let end = self.suspender.0.addr().get();
-        let start = stack_pointer.checked_sub(SAVED?)?;
-        let length = end.checked_sub(start).filter(|length| *length <= DEEPEST)?;
+        let Some(start) = SAVED.and_then(|saved| stack_pointer.checked_sub(saved)) else { return };
+        let Some(length) = end.checked_sub(start).filter(|length| *length <= DEEPEST) else {
+            return;
+        };
+        copy.resize(length, 0);
         // SAFETY: the job is suspended, so nothing writes to its stack while it is looked at; all of this
-        // lies between the yielder, which is at the bottom of the stack, and its top.
-        Some(unsafe { std::slice::from_raw_parts(start as *const u8, length) })
+        // lies between the yielder, which is at the bottom of the stack, and its top. The copy has room
+        // for as much.
+        unsafe { copy_stack(start, copy.as_mut_ptr(), length) };
     }
 
     pub(crate) fn suspender(&self) -> Suspender {

@@ -49,6 +49,8 @@ pub(crate) struct Rounds {
     failed: Option<(Place, u64)>,
     /// The number of the first step of the round that has ended last.
     last_first: u32,
+    /// The frames on the stack at the point that is looked at.
+    frames: Vec<u8>,
 }
 
 /// What a thread has done since it was last at a place.
@@ -300,8 +302,12 @@ impl World {
         let gate = rounds.gate;
         // To the rounds that end elsewhere, this step changes nothing.
         rounds.all.iter_mut().for_each(|round| round.reads += u32::from(yields));
+        let mut frames = std::mem::take(&mut rounds.frames);
+        match worker {
+            Some(worker) => worker.copy_frames(stack_pointer, &mut frames),
+            None => frames.clear(),
+        }
         let round = rounds.at(place);
-        let frames = worker.and_then(|worker| worker.frames(stack_pointer)).unwrap_or_default();
         let made = (thread.stores, thread.children, thread.objects);
         let is_same = gate != 0
             && !frames.is_empty()
@@ -310,8 +316,7 @@ impl World {
             && (thread.events + u32::from(yields)).wrapping_sub(round.first) == round.reads
             && round.frames == frames;
         if !is_same {
-            round.frames.clear();
-            round.frames.extend_from_slice(frames);
+            std::mem::swap(&mut round.frames, &mut frames);
         }
         let values = std::mem::take(&mut round.values);
         let last_first = round.first;
@@ -320,6 +325,7 @@ impl World {
         round.made = made;
         round.broken = false;
         rounds.last_first = last_first;
+        rounds.frames = frames;
         // With exceptions a step that waits has more gates than these.
         if is_same && self.recognises_loops && !self.features.has(Feature::Exceptions) {
             self.wait_for_change(number, &values, gate);
