@@ -13,4 +13,5 @@ mod lost;
 mod primitives;
 mod races;
 mod stm;
+mod symmetry;
 mod trust;
