@@ -15,7 +15,9 @@ mod audit;
 mod book;
 mod compilers;
 mod first_hours;
+mod platforms;
 mod reference;
+mod sanitize;
 mod step;
 mod suites;
 mod tidy;
@@ -45,6 +47,8 @@ fn main() -> ExitCode {
         "audit" => run(audit::STEPS, names),
         "package" => run(suites::PACKAGE, names),
         "msrv" => run(suites::MSRV, names),
+        "platforms" => run(platforms::STEPS, names),
+        "sanitize" => run(sanitize::STEPS, names),
         "book" => run(suites::BOOK, names),
         "first-hours" => run(first_hours::PAGES, names),
         "go-differential" => go_differential(names),
@@ -199,13 +203,19 @@ fn help() -> String {
          results, nothing left; 1,000 kills by default; STRAIT_BIN names a binary to use\n\
          audit   the dependencies, by cargo-deny and deny.toml: {}\n\
          package every crate as it would be published, built from its package\n\
-         msrv    a build with the oldest compiler that is promised\n\n\
+         msrv    a build with the oldest compiler that is promised\n\
+         platforms\n        \
+         does the library compile for other platforms? {}\n\
+         sanitize\n        \
+         the library's own tests under the address sanitizer and Miri: {}\n\n\
          STEP runs only the steps named. A step whose tool is missing is skipped, and said at the\n\
          end; with CI=true that is a failure for steps of the classes {}.",
         names(suites::TEST),
         names(suites::BOOK),
         names(first_hours::PAGES),
         names(audit::STEPS),
+        names(platforms::STEPS),
+        names(sanitize::STEPS),
         required.join(", "),
     )
 }

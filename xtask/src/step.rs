@@ -39,17 +39,19 @@ pub enum Class {
     Jvm,
     /// A web browser.
     Browser,
+    /// A further target or toolchain of Rust.
+    Toolchain,
 }
 
 impl Class {
     /// Every class.
-    pub const ALL: [Self; 4] = [Self::Rust, Self::Go, Self::Jvm, Self::Browser];
+    pub const ALL: [Self; 5] = [Self::Rust, Self::Go, Self::Jvm, Self::Browser, Self::Toolchain];
 
     /// Is a skipped step of this class a failure where `CI=true`?
     pub fn required_in_ci(&self) -> bool {
         match self {
             Self::Rust | Self::Go | Self::Jvm => true,
-            Self::Browser => false,
+            Self::Browser | Self::Toolchain => false,
         }
     }
 }
@@ -61,6 +63,7 @@ impl fmt::Display for Class {
             Self::Go => "Go",
             Self::Jvm => "JVM",
             Self::Browser => "browser",
+            Self::Toolchain => "toolchain",
         })
     }
 }

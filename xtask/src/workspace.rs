@@ -140,6 +140,26 @@ impl Workspace {
         path.map(|path| (version, path.into())).map_err(|error| error.to_string())
     }
 
+    /// Makes sure that the standard library for a target is there; it is not downloaded.
+    pub fn target_library(&self, target: &str) -> Result<(), String> {
+        let mut command = self.command("rustc".into());
+        let output = command.args(["--print", "target-libdir", "--target", target]).output();
+        let folder = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        match folder {
+            Ok(folder) if !folder.is_empty() && Path::new(&folder).is_dir() => Ok(()),
+            _ => Err(format!("the standard library is missing: rustup target add {target}")),
+        }
+    }
+
+    /// The platform that the compiler itself runs on.
+    pub fn host(&self) -> Result<String, String> {
+        let output = self.command("rustc".into()).arg("-vV").output();
+        let text = output.map_err(|error| format!("rustc did not start: {error}"))?;
+        let text = String::from_utf8_lossy(&text.stdout).into_owned();
+        let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+        host.map(ToString::to_string).ok_or_else(|| "`rustc -vV` names no host".to_owned())
+    }
+
     /// Runs a program with its output on the terminal.
     pub fn run(&self, program: &OsString, arguments: &[&str]) -> Outcome {
         let shown = format!("{} {}", program.display(), arguments.join(" "));

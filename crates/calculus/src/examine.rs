@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use strait_explore::{
-    Bounds, Coverage, Found, Limits, Report, StateOptions, bounded, cycles, dpor, pct_parallel,
-    random_parallel, states,
+    Bounds, Coverage, Found, Interleavings, Limits, Report, StateOptions, bounded, cycles, dpor,
+    pct_parallel, pos_parallel, random_parallel, states, surw_parallel,
 };
 
 use crate::action::Action;
@@ -41,6 +41,20 @@ pub enum Engine {
         runs: u64,
         /// The depth of bugs aimed at.
         depth: u32,
+    },
+    /// So many executions by partial order sampling.
+    Pos {
+        /// Which.
+        seed: u64,
+        /// How many.
+        runs: u64,
+    },
+    /// So many selectively uniform random walks.
+    Surw {
+        /// Which.
+        seed: u64,
+        /// How many.
+        runs: u64,
     },
 }
 
@@ -99,6 +113,8 @@ pub struct Examination {
     pub transitions: u64,
     /// Complete executions, or final states.
     pub executions: u64,
+    /// The interleaving coverage, if executions were drawn.
+    pub interleavings: Option<Interleavings>,
     /// Bytes used for states.
     pub bytes: usize,
     /// The machine whose actions the traces are made of.
@@ -180,10 +196,16 @@ fn search(machine: &Machine, options: &ExamineOptions<'_>) -> (Report<Outcome, A
         Engine::Dpor => (dpor(machine, &limits), 0),
         Engine::Bounded(bounds) => (bounded(machine, bounds, &limits), 0),
         Engine::Random { seed, runs } => {
-            (random_parallel(machine, *seed, *runs, options.threads, &limits), 0)
+            (random_parallel(machine, *seed, *runs, options.threads, &limits, &|_| true), 0)
         }
         Engine::Pct { seed, runs, depth } => {
-            (pct_parallel(machine, *seed, *runs, *depth, options.threads, &limits), 0)
+            (pct_parallel(machine, *seed, *runs, *depth, options.threads, &limits, &|_| true), 0)
+        }
+        Engine::Pos { seed, runs } => {
+            (pos_parallel(machine, *seed, *runs, options.threads, &limits, &|_| true), 0)
+        }
+        Engine::Surw { seed, runs } => {
+            (surw_parallel(machine, *seed, *runs, options.threads, &limits, &|_| true), 0)
         }
     }
 }
@@ -198,6 +220,7 @@ impl Examination {
             states: report.states,
             transitions: report.transitions,
             executions: report.executions,
+            interleavings: report.interleavings,
             bytes,
             machine,
         }

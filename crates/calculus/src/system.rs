@@ -1,6 +1,6 @@
 //! Programs as a [`System`] for the search.
 
-use strait_explore::{Stateful, System, ThreadId};
+use strait_explore::{Stateful, System, ThreadId, Touch};
 
 use crate::action::{Action, ActionKind};
 use crate::index::{Idx, ProcId};
@@ -69,6 +69,26 @@ impl System for Machine {
 
     fn involves(&self, action: &Action, thread: ThreadId) -> bool {
         action.involves(ProcId(thread.0))
+    }
+
+    fn objects(&self, action: &Action, objects: &mut Vec<u32>) {
+        objects.extend(action.object.map(|object| object.0));
+    }
+
+    fn observed_step(&self, state: &mut State, action: &Action, touches: &mut Vec<Touch>) {
+        if let Some(object) = action.object {
+            let partner = action.partner.into_iter();
+            let sides = std::iter::once((action.actor, action.case)).chain(partner);
+            touches.extend(sides.map(|(process, case)| Touch {
+                thread: ThreadId(process.0),
+                site: self.site(state, process, case),
+                object: object.0,
+                // Read locks do not exclude each other.
+                writes: !matches!(action.kind, ActionKind::ReadLock | ActionKind::ReadUnlock),
+                overtaken: 0,
+            }));
+        }
+        self.step(state, action);
     }
 
     fn is_yield(&self, action: &Action) -> bool {
@@ -174,6 +194,13 @@ impl Stateful for Machine {
 }
 
 impl Machine {
+    /// The operation that a process is about to perform: an instruction and a case of it.
+    fn site(&self, state: &State, process: ProcId, case: u16) -> u64 {
+        let tables = self.tables();
+        let pc = tables.local_state(process, state.proc(process)).and_then(|local| local.pc());
+        pc.map_or(u64::MAX, |pc| u64::from(pc.0) << 16 | u64::from(case))
+    }
+
     /// The message that the step moves, or the amount it adds.
     pub(crate) fn message(&self, state: &State, action: &Action) -> Value {
         match (action.kind, action.object) {

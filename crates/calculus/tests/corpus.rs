@@ -87,6 +87,8 @@ fn no_engine_claims_more_than_it_has_seen() {
         Engine::Bounded(Bounds { fair: Some(5), ..preemptions(2) }),
         Engine::Random { seed: 1, runs: 20 },
         Engine::Pct { seed: 1, runs: 20, depth: 3 },
+        Engine::Pos { seed: 1, runs: 20 },
+        Engine::Surw { seed: 1, runs: 20 },
     ];
     let (mut unknown, mut endless_programs) = (0, 0);
     for entry in corpus() {

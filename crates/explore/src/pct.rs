@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use crate::draw::{below, stream};
 use crate::limits::Limits;
 use crate::report::Report;
-use crate::sample::{Picker, sample, sample_parallel};
+use crate::sample::{GoOn, Moment, Picker, sample, sample_parallel};
 use crate::system::{System, ThreadId};
 
 /// Draws `executions` schedules for bugs of depth `depth` (d: how many orderings have to come
@@ -26,12 +26,12 @@ pub fn pct<S: System>(
     depth: u32,
     limits: &Limits<'_>,
 ) -> Report<S::Outcome, S::Action> {
-    sample(system, executions, limits, |execution, length| {
-        Priorities::new(stream(seed, execution), depth, length)
+    sample(system, executions, limits, |execution, learnt| {
+        Priorities::new(stream(seed, execution), depth, learnt.longest)
     })
 }
 
-/// The same schedules as [`pct`], drawn by several OS threads.
+/// The same schedules as [`pct`], drawn by several OS threads, until `go_on` is false for an outcome.
 pub fn pct_parallel<S>(
     system: &S,
     seed: u64,
@@ -39,14 +39,15 @@ pub fn pct_parallel<S>(
     depth: u32,
     jobs: usize,
     limits: &Limits<'_>,
+    go_on: GoOn<'_, S::Outcome>,
 ) -> Report<S::Outcome, S::Action>
 where
     S: System + Clone + Send,
     S::Action: Send,
     S::Outcome: Send,
 {
-    sample_parallel(system, executions, jobs, limits, |execution, length| {
-        Priorities::new(stream(seed, execution), depth, length)
+    sample_parallel(system, executions, jobs, limits, go_on, |execution, learnt| {
+        Priorities::new(stream(seed, execution), depth, learnt.longest)
     })
 }
 
@@ -88,7 +89,8 @@ impl Priorities {
 }
 
 impl<S: System> Picker<S> for Priorities {
-    fn pick(&mut self, system: &S, enabled: &[S::Action]) -> usize {
+    fn pick(&mut self, moment: &Moment<'_, S>) -> usize {
+        let Moment { system, enabled } = *moment;
         let mut thread = self.first(system, enabled);
         while self.changes.last().is_some_and(|&change| change <= self.step) {
             self.changes.pop();
@@ -97,11 +99,7 @@ impl<S: System> Picker<S> for Priorities {
             thread = self.first(system, enabled);
         }
         self.step += 1;
-        let choices = enabled.iter().enumerate();
-        let own: Vec<usize> = choices
-            .filter(|(_, action)| system.thread(action) == thread)
-            .map(|(index, _)| index)
-            .collect();
+        let own = moment.actions_of(thread);
         own[below(&mut self.rng, own.len() as u64) as usize]
     }
 }

@@ -1,6 +1,7 @@
 //! What a search gives back, whichever strategy made it.
 
 use crate::coverage::Coverage;
+use crate::interleavings::Interleavings;
 
 /// One outcome with one way to it.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub struct Report<Outcome, Action> {
     /// Executions that were cut short because another one covers them (0 when the reduction is
     /// optimal).
     pub redundant: u64,
+    /// The interleaving coverage of executions that were drawn, if the system says what its steps do.
+    pub interleavings: Option<Interleavings>,
 }
 
 impl<Outcome, Action> Report<Outcome, Action> {
@@ -43,6 +46,7 @@ impl<Outcome, Action> Report<Outcome, Action> {
             executions: 0,
             cut: 0,
             redundant: 0,
+            interleavings: None,
         }
     }
 }

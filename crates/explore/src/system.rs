@@ -5,6 +5,8 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
+use crate::interleavings::Touch;
+
 /// A thread of the system under search. Numbers are small and stable within one run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ThreadId(pub u32);
@@ -59,6 +61,17 @@ pub trait System {
     /// variable, spares the stateless reduction much work; `true` is always right.
     fn may_disable(&self, _action: &Self::Action) -> bool {
         true
+    }
+
+    /// Appends the objects that the action accesses and that threads may share, as the numbers that
+    /// [`Touch::object`] has. By default none: then [`crate::surw`] has nothing to select, and draws
+    /// random walks.
+    fn objects(&self, _action: &Self::Action, _objects: &mut Vec<u32>) {}
+
+    /// Performs one enabled action, and appends what it does to objects that threads may share. By
+    /// default nothing is appended: then there is no interleaving coverage.
+    fn observed_step(&self, run: &mut Self::Run, action: &Self::Action, _touches: &mut Vec<Touch>) {
+        self.step(run, action);
     }
 
     /// Appends what an execution in which nothing is enabled any more gave. Usually one outcome;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use strait_explore::{
     Bounds, Coverage, Effort, Limits, Pick, Report, Workers, bounded, optimal, optimal_parallel,
-    pct_parallel, random_parallel, relaxed, simplify,
+    relaxed, simplify,
 };
 
 use crate::crash::report_crashes;
@@ -17,11 +17,12 @@ use crate::outcome::Outcome;
 use crate::replay::{script_of, trace_of};
 use crate::report::{Failure, Found, Origin, Outcomes};
 use crate::rt::execution::{Execution, Program};
-use crate::rt::features::Features;
+use crate::rt::features::{Feature, Features};
 use crate::rt::memory::Model;
 use crate::rt::op::Place;
 use crate::rt::system::{Act, TWO, Tested};
 use crate::rt::thread::install_hook;
+use crate::sampling::Sampling;
 use crate::trace::Trace;
 use crate::watchdog::watch_this_thread;
 
@@ -32,27 +33,20 @@ impl<T: Clone + Eq + Hash + Debug + Send + 'static> Value for T {}
 
 /// Which executions are looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Strategy {
+pub(crate) enum Strategy {
     /// One for each equivalence class.
     Every,
     /// Those within the bounds.
     Bounded,
-    Random {
-        executions: u64,
-        seed: u64,
-    },
-    Pct {
-        executions: u64,
-        depth: u32,
-        seed: u64,
-    },
+    /// Those that are drawn.
+    Sampled(Sampling),
 }
 
 /// How to search. The default is every execution under RC11.
 #[derive(Clone, Debug)]
 pub struct Builder {
-    model: Model,
-    strategy: Strategy,
+    pub(crate) model: Model,
+    pub(crate) strategy: Strategy,
     bounds: Bounds,
     executions: Option<u64>,
     /// After how many steps executions are cut, if the caller has said so.
@@ -62,6 +56,7 @@ pub struct Builder {
     pub(crate) parallelism: NonZero<usize>,
     effort: Effort,
     uncontrolled: bool,
+    spurious_polls: bool,
     pub(crate) only: Option<String>,
 }
 
@@ -78,6 +73,7 @@ impl Default for Builder {
             parallelism: TWO,
             effort: Effort::default(),
             uncontrolled: false,
+            spurious_polls: false,
             only: None,
         }
     }
@@ -130,19 +126,6 @@ impl Builder {
         self
     }
 
-    /// So many random schedules.
-    pub fn random(mut self, executions: u64, seed: u64) -> Self {
-        self.strategy = Strategy::Random { executions, seed };
-        self
-    }
-
-    /// So many schedules by probabilistic concurrency testing, for bugs that need `depth` orderings
-    /// to come together.
-    pub fn pct(mut self, executions: u64, depth: u32, seed: u64) -> Self {
-        self.strategy = Strategy::Pct { executions, depth, seed };
-        self
-    }
-
     /// Stops after so many executions, and says so.
     pub fn executions(mut self, limit: u64) -> Self {
         self.executions = Some(limit);
@@ -162,7 +145,7 @@ impl Builder {
         self
     }
 
-    /// Searches every schedule, random or PCT schedules on so many cores; the default is one, since
+    /// Searches every schedule, or draws schedules, on so many cores; the default is one, since
     /// test runners use the others for other tests. The outcomes are the same on any number. A
     /// program that uses objects made outside of it, such as statics, is searched on one core.
     pub fn cores(mut self, cores: usize) -> Self {
@@ -183,6 +166,23 @@ impl Builder {
     pub fn allow_uncontrolled(mut self) -> Self {
         self.uncontrolled = true;
         self
+    }
+
+    /// Lets [`crate::future::block_on`] and each spawned task poll its future once although it was not
+    /// woken, as executors may: a future that takes a second poll for a sign that it is ready is wrong.
+    /// Whether and after which pending poll that happens is part of the search, which takes at least one
+    /// more execution for each pending poll.
+    pub fn spurious_polls(mut self) -> Self {
+        self.spurious_polls = true;
+        self
+    }
+
+    /// The features that are on from the start.
+    fn features(&self) -> Features {
+        match self.spurious_polls {
+            true => Features::default().with(Feature::SpuriousPolls),
+            false => Features::default(),
+        }
     }
 
     /// Is code accepted that the library does not control?
@@ -209,6 +209,14 @@ impl Builder {
         self
     }
 
+    /// The strategy if schedules are drawn, and under which memory model.
+    pub(crate) fn sampling(&self) -> Option<(Sampling, Model)> {
+        match self.strategy {
+            Strategy::Sampled(sampling) => Some((sampling, self.model)),
+            Strategy::Every | Strategy::Bounded => None,
+        }
+    }
+
     fn limits(&self) -> Limits<'static> {
         Limits {
             executions: self.executions,
@@ -224,14 +232,10 @@ impl Builder {
         let which = match self.strategy {
             Strategy::Every => "every schedule".to_owned(),
             Strategy::Bounded => format!("schedules with {}", self.bounds),
-            Strategy::Random { executions, seed } => {
-                format!("{executions} random schedules of seed {seed}")
-            }
-            Strategy::Pct { executions, depth, seed } => {
-                format!("{executions} schedules by PCT of depth {depth}, seed {seed}")
-            }
+            Strategy::Sampled(sampling) => sampling.to_string(),
         };
-        format!("{which} under {}", self.model)
+        let polls = if self.spurious_polls { " with spurious polls" } else { "" };
+        format!("{which} under {}{polls}", self.model)
     }
 
     /// All outcomes of the program, failures included.
@@ -423,7 +427,8 @@ impl Builder {
         same: &dyn Fn(&Outcome<Erased>) -> bool,
     ) -> Option<Failure> {
         const EXECUTIONS: u64 = 10_000;
-        let builder = Builder { effort: self.effort, ..Builder::default() };
+        let Builder { effort, spurious_polls, .. } = *self;
+        let builder = Builder { effort, spurious_polls, ..Builder::default() };
         let builder = builder.model(Model::Sc).executions(EXECUTIONS).allow_uncontrolled();
         let builder = builder.parallelism(self.parallelism);
         let program = tested.program.clone();
@@ -443,7 +448,7 @@ impl Builder {
         install_hook();
         report_crashes();
         watch_this_thread(Some(test_name().unwrap_or_else(|| "a check".to_owned())));
-        let mut tested = Tested::new(program, self.model, Features::default(), place);
+        let mut tested = Tested::new(program, self.model, self.features(), place);
         tested.parallelism = self.parallelism;
         let mut builder = self.clone();
         loop {
@@ -457,7 +462,7 @@ impl Builder {
             match tested.satisfied() {
                 Some(more) => tested = more,
                 None => {
-                    let outcomes = self.trusted(&tested, outcomes(report), go_on);
+                    let outcomes = self.trusted(&tested, outcomes(report, self.model), go_on);
                     return (outcomes, tested);
                 }
             }
@@ -515,26 +520,26 @@ impl Builder {
                 return report;
             }
             Strategy::Bounded => bounded(tested, &self.bounds, &limits),
-            Strategy::Random { executions, seed } => {
-                random_parallel(tested, seed, executions, self.cores, &limits)
-            }
-            Strategy::Pct { executions, depth, seed } => {
-                pct_parallel(tested, seed, executions, depth, self.cores, &limits)
+            Strategy::Sampled(sampling) => {
+                let go_on = |outcome: &_| !tested.is_lacking() && go_on(outcome);
+                sampling.draw(tested, self.cores, &limits, &go_on)
             }
         };
         picked(report)
     }
 }
 
-fn outcomes(report: Report<Outcome<Erased>, Pick>) -> Outcomes<Erased> {
+fn outcomes(report: Report<Outcome<Erased>, Pick>, model: Model) -> Outcomes<Erased> {
     let found = report.found.into_iter();
     Outcomes {
         found: found.map(|found| Found { outcome: found.outcome, picks: found.trace }).collect(),
         coverage: report.coverage,
+        model,
         executions: report.executions,
         cut: report.cut,
         steps: report.transitions,
         redundant: report.redundant,
+        interleavings: report.interleavings,
         doubt: None,
     }
 }
@@ -556,6 +561,7 @@ fn picked<Outcome>(report: Report<Outcome, Act>) -> Report<Outcome, Pick> {
         executions: report.executions,
         cut: report.cut,
         redundant: report.redundant,
+        interleavings: report.interleavings,
     }
 }
 
@@ -572,13 +578,21 @@ pub(crate) fn erased<T: Value>(program: impl Fn() -> T + Send + Sync + 'static) 
 
 /// The outcomes with the type of their values.
 fn revived<T: Value>(outcomes: Outcomes<Erased>) -> Outcomes<T> {
-    let Outcomes { found, coverage, executions, cut, steps, redundant, doubt } = outcomes;
     let revive = |found: Found<Erased>| Found {
         outcome: revived_outcome(found.outcome),
         picks: found.picks,
     };
-    let found = found.into_iter().map(revive).collect();
-    Outcomes { found, coverage, executions, cut, steps, redundant, doubt }
+    Outcomes {
+        found: outcomes.found.into_iter().map(revive).collect(),
+        coverage: outcomes.coverage,
+        model: outcomes.model,
+        executions: outcomes.executions,
+        cut: outcomes.cut,
+        steps: outcomes.steps,
+        redundant: outcomes.redundant,
+        interleavings: outcomes.interleavings,
+        doubt: outcomes.doubt,
+    }
 }
 
 pub(crate) fn revived_outcome<T: Value>(outcome: Outcome<Erased>) -> Outcome<T> {

@@ -25,6 +25,7 @@ mod refinement;
 mod replay;
 mod report;
 mod rt;
+mod sampling;
 mod scope;
 mod script;
 mod sides;
@@ -50,7 +51,7 @@ pub use refinement::{Refinement, refinement};
 pub use report::{Failure, Found, Outcomes};
 pub use rt::memory::Model;
 pub use script::ScriptError;
-pub use strait_explore::Coverage;
+pub use strait_explore::{Coverage, Interleavings};
 pub use strait_macros::test;
 pub use trace::{Trace, TraceLine};
 

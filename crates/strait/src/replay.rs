@@ -69,10 +69,12 @@ impl Builder {
             Ok((outcome, _)) => Ok(Outcomes {
                 found: vec![Found { outcome, picks: Vec::new() }],
                 coverage: Coverage::Sampled(1),
+                model: text.parse::<Script>().map_or(self.model, |script| script.model),
                 executions: 1,
                 cut: 0,
                 steps: 0,
                 redundant: 0,
+                interleavings: None,
                 doubt: None,
             }),
             Err(error) => {

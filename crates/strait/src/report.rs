@@ -3,10 +3,11 @@
 
 use std::fmt;
 
-use strait_explore::{Coverage, Pick};
+use strait_explore::{Coverage, Interleavings, Pick};
 
 use crate::doubt::Doubt;
 use crate::outcome::Outcome;
+use crate::rt::memory::Model;
 use crate::trace::Trace;
 
 /// One outcome with one way to it.
@@ -24,6 +25,8 @@ pub struct Outcomes<T> {
     pub found: Vec<Found<T>>,
     /// How much the search speaks for.
     pub coverage: Coverage,
+    /// The memory model under which it was done.
+    pub model: Model,
     /// Executions, those that were cut included.
     pub executions: u64,
     /// Executions that were cut because they were as long as allowed.
@@ -32,6 +35,8 @@ pub struct Outcomes<T> {
     pub steps: u64,
     /// Executions that were begun in vain (0 when the reduction is optimal).
     pub redundant: u64,
+    /// If schedules were drawn: how many ordered pairs of conflicting operations they have shown.
+    pub interleavings: Option<Interleavings>,
     /// Why this does not speak for the program, if it does not. Then it is not exhaustive, and checks
     /// fail.
     pub doubt: Option<Doubt>,
@@ -60,7 +65,15 @@ impl<T> Outcomes<T> {
 
 impl<T: fmt::Debug> fmt::Display for Outcomes<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(formatter, "{}, {} executions", self.coverage, self.executions)?;
+        match (&self.coverage, self.interleavings) {
+            (Coverage::Sampled(_), Some(interleavings)) => {
+                writeln!(formatter, "{} under {}, {interleavings}", self.coverage, self.model)?;
+            }
+            (Coverage::Sampled(_), None) => {
+                writeln!(formatter, "{} under {}", self.coverage, self.model)?;
+            }
+            (coverage, _) => writeln!(formatter, "{coverage}, {} executions", self.executions)?,
+        }
         for found in &self.found {
             writeln!(formatter, "  {}", found.outcome)?;
         }

@@ -95,7 +95,7 @@ impl FromStr for Script {
         let (first, schedule) = text.trim().split_once('/').ok_or_else(head)?;
         let known = MODELS.iter().find_map(|(name, model)| {
             let number = first.strip_prefix(name)?;
-            Some((*model, Features::numbered(number.parse().ok()?)?))
+            Some((*model, Features::numbered(number.parse().ok()?)))
         });
         let (model, features) = known.ok_or_else(head)?;
         let steps = match schedule.strip_prefix('@') {

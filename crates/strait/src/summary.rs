@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use strait_explore::Coverage;
+use strait_explore::{Coverage, Interleavings};
 
 use crate::check::{Builder, test_name};
 use crate::report::Outcomes;
@@ -13,17 +13,37 @@ use crate::rt::op::Place;
 impl Builder {
     /// Says how much a check that passed has seen.
     pub(crate) fn summarise<T>(&self, outcomes: &Outcomes<T>, place: Place) {
-        tell(&format!("strait: {}: {}", named(place), counted(outcomes)));
+        tell(&format!("strait: {}: {}", named(place), self.counted(outcomes)));
         let Outcomes { coverage, executions, steps, .. } = outcomes;
         let bounded_by = match coverage {
             Coverage::Bounded(by) => quoted(by),
             Coverage::Exhaustive | Coverage::Sampled(_) => "null".to_owned(),
         };
         let coverage = coverage.word();
-        let seen = format!(
+        let mut seen = format!(
             r#""executions":{executions},"steps":{steps},"coverage":"{coverage}","bounded_by":{bounded_by}"#
         );
+        if let Some(Interleavings { seen: pairs, known }) = outcomes.interleavings {
+            // Writing into a string cannot fail.
+            let _ = write!(seen, r#","interleavings":{{"seen":{pairs},"known":{known}}}"#);
+        }
         self.add_line("passed", &seen, place);
+    }
+
+    /// `4 executions, exhaustive`, or `100 executions, sampled by POS under RC11, 3 of 6 ordered pairs of
+    /// conflicting operations seen`.
+    fn counted<T>(&self, outcomes: &Outcomes<T>) -> String {
+        let executions = outcomes.executions;
+        let plural = if executions == 1 { "" } else { "s" };
+        let counted = format!("{executions} execution{plural}");
+        match (&outcomes.coverage, self.sampling()) {
+            (Coverage::Sampled(_), Some((sampling, model))) => {
+                let pairs = outcomes.interleavings.map_or(String::new(), |all| format!(", {all}"));
+                format!("{counted}, sampled {} under {model}{pairs}", sampling.sampler)
+            }
+            (Coverage::Sampled(_), None) => format!("{counted}, sampled"),
+            (coverage, _) => format!("{counted}, {coverage}"),
+        }
     }
 
     /// Takes down that a check has failed in an execution.
@@ -52,16 +72,6 @@ impl Builder {
 /// The test's name, or where the check stands.
 fn named(place: Place) -> String {
     test_name().unwrap_or_else(|| format!("{}:{}", place.file(), place.line()))
-}
-
-/// `4 executions, exhaustive`.
-fn counted<T>(outcomes: &Outcomes<T>) -> String {
-    let executions = outcomes.executions;
-    let plural = if executions == 1 { "" } else { "s" };
-    match &outcomes.coverage {
-        Coverage::Sampled(_) => format!("{executions} execution{plural}, sampled"),
-        coverage => format!("{executions} execution{plural}, {coverage}"),
-    }
 }
 
 /// Prints where the test runner captures it.

@@ -20,6 +20,8 @@ pub(crate) struct Task {
     woken: AtomicBool,
     /// What its thread had done when the waker was last cloned there.
     cloned: AtomicU64,
+    /// Was it polled without having been woken? That happens once at most, so that a search has an end.
+    polled_spuriously: AtomicBool,
 }
 
 /// What a task has done before it is polled.
@@ -63,6 +65,7 @@ impl Task {
             place,
             woken: AtomicBool::new(false),
             cloned: AtomicU64::new(NEVER),
+            polled_spuriously: AtomicBool::new(false),
         })
     }
 
@@ -94,10 +97,11 @@ impl Task {
         BeforePoll { wakers: Arc::strong_count(self) }
     }
 
-    /// Waits until the task is woken, after a poll that was pending.
+    /// Waits until the task is woken, after a poll that was pending; or does not wait, if the check asks
+    /// for polls without a reason ([`crate::Builder::spurious_polls`]).
     ///
-    /// Whoever is to wake the task has to learn of its waker, by a step that comes after the waker was
-    /// cloned. If there was none, the waker is kept in something that is not controlled.
+    /// The thread that is to wake the task has to learn of its waker, by a step that comes after the waker
+    /// was cloned. If there was none, the waker is kept in something that is not controlled.
     pub(crate) fn wait(self: &Arc<Task>, before: &BeforePoll) {
         if self.thread.number().is_none() {
             while !self.woken.swap(false, Ordering::SeqCst) {
@@ -109,6 +113,11 @@ impl Task {
         let now = model::activity().map(|(_, activity)| activity);
         if given_away && now == Some(self.cloned.load(Ordering::Relaxed)) {
             model::note_uncontrolled_task(self.place);
+        }
+        let may_poll = !self.polled_spuriously.load(Ordering::Relaxed);
+        if may_poll && model::polls_spuriously(self.place) {
+            self.polled_spuriously.store(true, Ordering::Relaxed);
+            return;
         }
         model::wait_for_waker(self.place);
     }

@@ -56,10 +56,10 @@ pub struct ExploreArgs {
     /// Take interchangeable processes for equal (states); outcomes are then up to renaming
     #[arg(long)]
     symmetry: bool,
-    /// How many executions to draw (random, pct) [default: 10000]
+    /// How many executions to draw (random, pct, pos, surw) [default: 10000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     runs: Option<u64>,
-    /// Which executions to draw (random, pct) [default: 0]
+    /// Which executions to draw (random, pct, pos, surw) [default: 0]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// How many orderings a bug may need (pct) [default: 3]
@@ -142,6 +142,17 @@ enum EngineName {
     Random,
     /// Random priorities with few changes
     Pct,
+    /// Partial order sampling: random priorities, drawn anew after each race
+    Pos,
+    /// Selectively uniform random walks: orders at shared objects equally likely
+    Surw,
+}
+
+impl EngineName {
+    /// Does it draw executions?
+    fn draws(self) -> bool {
+        matches!(self, EngineName::Random | EngineName::Pct | EngineName::Pos | EngineName::Surw)
+    }
 }
 
 impl ExploreArgs {
@@ -250,9 +261,8 @@ impl ExploreArgs {
         if (self.no_reduction || self.symmetry) && name != EngineName::States {
             bail!("--no-reduction and --symmetry need `--engine states`");
         }
-        let drawing = matches!(name, EngineName::Random | EngineName::Pct);
-        if (self.runs.is_some() || self.seed.is_some()) && !drawing {
-            bail!("--runs and --seed need `--engine random` or `--engine pct`");
+        if (self.runs.is_some() || self.seed.is_some()) && !name.draws() {
+            bail!("--runs and --seed need `--engine random`, `pct`, `pos` or `surw`");
         }
         if self.depth.is_some() && name != EngineName::Pct {
             bail!("--depth needs `--engine pct`");
@@ -270,6 +280,8 @@ impl ExploreArgs {
             EngineName::Bounded => Engine::Bounded(bounds),
             EngineName::Random => Engine::Random { seed, runs },
             EngineName::Pct => Engine::Pct { seed, runs, depth: self.depth.unwrap_or(3) },
+            EngineName::Pos => Engine::Pos { seed, runs },
+            EngineName::Surw => Engine::Surw { seed, runs },
         })
     }
 
@@ -293,9 +305,10 @@ fn quantity(engine: &Engine) -> Quantity {
     match engine {
         Engine::States { .. } => Quantity { name: "states", all: None },
         Engine::Dpor | Engine::Bounded(_) => Quantity { name: "executions", all: None },
-        Engine::Random { runs, .. } | Engine::Pct { runs, .. } => {
-            Quantity { name: "executions", all: Some(*runs) }
-        }
+        Engine::Random { runs, .. }
+        | Engine::Pct { runs, .. }
+        | Engine::Pos { runs, .. }
+        | Engine::Surw { runs, .. } => Quantity { name: "executions", all: Some(*runs) },
     }
 }
 

@@ -20,6 +20,8 @@ pub fn document(subject: &Subject<'_>, found: &Findings) -> Value {
         Coverage::Bounded(by) => Some(by.clone()),
         _ => None,
     };
+    let interleavings = examination.interleavings;
+    let interleavings = interleavings.map(|all| json!({ "seen": all.seen, "known": all.known }));
     json!({
         "file": subject.file.display().to_string(),
         "verdict": examination.verdict.word(),
@@ -28,6 +30,7 @@ pub fn document(subject: &Subject<'_>, found: &Findings) -> Value {
         "states": examination.states,
         "transitions": examination.transitions,
         "executions": examination.executions,
+        "interleavings": interleavings,
         "seconds": found.seconds,
         "bytes": examination.bytes,
         "outcomes": outcomes,

@@ -19,6 +19,9 @@ pub fn print(
     let file = subject.file.display();
     ui.line(format!("{file}: {verdict}, {}", examination.coverage))?;
     ui.line(ui.paint(Paint::Dim, format!("{} in {:.3} s", counts(found), found.seconds)))?;
+    if let Some(interleavings) = examination.interleavings {
+        ui.line(ui.paint(Paint::Dim, interleavings.to_string()))?;
+    }
     if outcomes {
         ui.line("")?;
         print_outcomes(ui, found)?;

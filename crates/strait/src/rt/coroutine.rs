@@ -27,6 +27,7 @@ use super::room::Code;
 const STACK: usize = 1 << 20;
 
 /// The guard page has at least this size.
+#[cfg(target_os = "linux")]
 const GUARD: usize = 4096;
 
 /// A stack that begins a little below its end, each at another distance: memory that differs by a
@@ -157,6 +158,7 @@ pub(crate) struct Worker {
     next: Box<Cell<Option<Code>>>,
     failed: Failed,
     /// Where the stack ends, its guard page included.
+    #[cfg(target_os = "linux")]
     limit: usize,
 }
 
@@ -196,13 +198,21 @@ impl Worker {
     pub(crate) fn new(number: u32, failed: Failed) -> Option<Box<Worker>> {
         let next = Box::new(Cell::new(None::<Code>));
         let stack = Staggered::new(number)?;
+        #[cfg(target_os = "linux")]
         let limit = stack.limit().get();
         let (coroutine, suspender) = begin(stack, NonNull::from(&*next), failed);
-        let coroutine = ManuallyDrop::new(coroutine);
-        Some(Box::new(Worker { coroutine, suspender, next, failed, limit }))
+        Some(Box::new(Worker {
+            coroutine: ManuallyDrop::new(coroutine),
+            suspender,
+            next,
+            failed,
+            #[cfg(target_os = "linux")]
+            limit,
+        }))
     }
 
     /// Is this the address of an access beyond the end of the stack?
+    #[cfg(target_os = "linux")]
     pub(crate) fn overflows_at(&self, address: usize) -> bool {
         (self.limit..self.limit + GUARD).contains(&address)
     }

@@ -68,12 +68,14 @@ fn pointer() -> *mut World {
 }
 
 /// How far an operating system thread has come with code under test.
+#[cfg(target_os = "linux")]
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Position {
     under_test: bool,
     entered: u64,
 }
 
+#[cfg(target_os = "linux")]
 impl Position {
     /// Does it perform code under test?
     pub(crate) fn is_under_test(self) -> bool {
@@ -82,19 +84,24 @@ impl Position {
 }
 
 /// Says how far an operating system thread has come, as long as that thread is there.
+#[cfg(target_os = "linux")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Witness(NonNull<Doing>);
 
 // SAFETY: what it leads to is atomic.
+#[cfg(target_os = "linux")]
 unsafe impl Send for Witness {}
 // SAFETY: as above.
+#[cfg(target_os = "linux")]
 unsafe impl Sync for Witness {}
 
 /// The witness of the current thread. Must not be asked when the thread is no more.
+#[cfg(target_os = "linux")]
 pub(crate) fn witness() -> Witness {
     DOING.with(|doing| Witness(NonNull::from(doing)))
 }
 
+#[cfg(target_os = "linux")]
 impl Witness {
     pub(crate) fn position(self) -> Position {
         // SAFETY: the thread is there, so its thread-local values are.
@@ -127,6 +134,7 @@ pub(crate) fn with<R>(action: impl FnOnce(&mut World) -> R) -> Option<R> {
 }
 
 /// Looks at the world in a crash, whatever is under way.
+#[cfg(target_os = "linux")]
 pub(crate) fn look_in_crash(look: impl FnOnce(&World)) {
     // SAFETY: none can be given, since this may interrupt anything; but the process ends right after it.
     if let Some(world) = unsafe { pointer().as_ref() } {

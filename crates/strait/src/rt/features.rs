@@ -18,6 +18,9 @@ pub(crate) enum Feature {
     Spins = 32,
     /// Under RC11: atomic variables are left to the search.
     Atomics = 64,
+    /// A task may be polled once without having been woken. No program wants this by itself: the caller of
+    /// a check does.
+    SpuriousPolls = 128,
 }
 
 /// Which features are on, and which were wanted while off.
@@ -53,8 +56,13 @@ impl Features {
         self.on
     }
 
-    pub(crate) fn numbered(number: u8) -> Option<Features> {
-        (number < 2 * Feature::Atomics as u8).then_some(Features { on: number, wanted: 0 })
+    pub(crate) fn numbered(number: u8) -> Features {
+        Features { on: number, wanted: 0 }
+    }
+
+    /// The same with a feature on.
+    pub(crate) fn with(self, feature: Feature) -> Features {
+        Features { on: self.on | feature as u8, ..self }
     }
 
     /// The wishes of both.

@@ -34,4 +34,5 @@ pub(crate) mod spin;
 pub(crate) mod symmetry;
 pub(crate) mod system;
 pub(crate) mod thread;
+pub(crate) mod touch;
 pub(crate) mod world;

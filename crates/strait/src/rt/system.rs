@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
-use strait_explore::{Access, Atomic, EventId, Pick, System, ThreadId, Threaded};
+use strait_explore::{Access, Atomic, EventId, Pick, System, ThreadId, Threaded, Touch};
 
 use super::execution::{Execution, Program, Samples};
 use super::features::{Feature, Features};
@@ -17,6 +17,7 @@ use super::footprint::Footprints;
 use super::memory::Model;
 use super::names::Names;
 use super::op::{Place, writes};
+use super::touch::touches_of;
 use super::world::{Activity, World};
 use crate::outcome::Outcome;
 
@@ -123,6 +124,12 @@ impl<T: 'static> Tested<T> {
         tested.features = features.satisfied();
         tested.footprints = self.footprints.with(footprints);
         Some(tested)
+    }
+
+    /// Have finished executions wanted something that was not there?
+    pub(crate) fn is_lacking(&self) -> bool {
+        let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        wanted.0.lacks() || wanted.1.lack()
     }
 
     /// The same program with what finished executions have shown about transactions, if anything.
@@ -246,10 +253,12 @@ fn with_any_gate(access: Access) -> Access {
     Access { gate: u8::from(access.gate != 0), ..access }
 }
 
+/// Stands for the order of everything that is sequentially consistent.
+const SEQUENTIAL: u32 = u32::MAX - 1;
+
 /// What a step at an atomic variable that is left to the search accesses: the variable, and the order of
 /// everything that is sequentially consistent.
 fn relaxed_accesses(atomic: Atomic) -> impl Iterator<Item = Access> {
-    const SEQUENTIAL: u32 = u32::MAX - 1;
     let (write, order) = match atomic {
         Atomic::Load { order, .. } => (false, order),
         Atomic::Store { order, .. } | Atomic::Update { order, .. } | Atomic::Fence { order } => {
@@ -317,6 +326,23 @@ impl<T: Clone + Eq + Hash + Debug + 'static> System for Tested<T> {
 
     fn step(&self, run: &mut Execution<T>, action: &Act) {
         run.go(action.pick.thread, action.pick.choice);
+    }
+
+    fn objects(&self, action: &Act, objects: &mut Vec<u32>) {
+        let accessed = action.accesses.iter().map(|access| access.object);
+        objects.extend(accessed.filter(|&object| object < SEQUENTIAL));
+    }
+
+    fn observed_step(&self, run: &mut Execution<T>, action: &Act, touches: &mut Vec<Touch>) {
+        let thread = action.pick.thread.0 as usize;
+        let announced = touches_of(&run.world().threads[thread], action.pick);
+        let exchanges = announced.exchanges;
+        let from = touches.len();
+        touches.extend(announced.touches);
+        self.step(run, action);
+        if exchanges && let Some(touch) = touches.get_mut(from) {
+            touch.writes = run.world().threads[thread].given.writes;
+        }
     }
 
     fn dependent(&self, a: &Act, b: &Act) -> bool {

@@ -8,9 +8,11 @@ use super::coroutine::{Suspender, stack_pointer};
 use super::current::{is_busy, under_test, with};
 use super::exception::Mask;
 use super::features::Feature;
-use super::op::{Op, Place, writes};
+use super::op::{Op, Place, Ways, writes};
 use super::record::{Left, State, add_past};
-use super::schedule::{announce_wait, arrive, drain, interrupted_wait, is_interrupted, point};
+use super::schedule::{
+    announce_wait, arrive, detail, drain, interrupted_wait, is_interrupted, point,
+};
 use super::world::World;
 
 /// The gate of a thread's parking token.
@@ -134,7 +136,7 @@ pub(crate) fn park(timeout: bool, place: Place) -> bool {
     let me = with(|world| world.current).unwrap_or(0);
     let object = token(me, place);
     let taken = if timeout {
-        let mut op = Op::write(object, "park_timeout", place).ways(super::op::Ways::OrTimeout);
+        let mut op = Op::write(object, "park_timeout", place).ways(Ways::OrTimeout);
         op.cases.push(TOKEN);
         let choice = point(op);
         choice == 0 && with(|world| world.object(object).open & TOKEN != 0) == Some(true)
@@ -189,6 +191,16 @@ pub(crate) fn wake_task(number: u32, place: Place) {
         world.set_waker(object, 1);
         world.release(object);
     });
+}
+
+/// Is the task of the current thread to be polled although it was not woken? Both answers are tried.
+pub(crate) fn polls_spuriously(place: Place) -> bool {
+    if with(|world| world.features.has(Feature::SpuriousPolls)) != Some(true) {
+        return false;
+    }
+    let is_spurious = point(Op::local("wait or poll", place).ways(Ways::Fixed(2))) == 1;
+    detail(|| if is_spurious { "polls without being woken" } else { "waits" }.to_owned());
+    is_spurious
 }
 
 /// Waits until the task of the current thread is woken.

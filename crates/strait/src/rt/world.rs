@@ -423,6 +423,7 @@ impl World {
     }
 
     /// Is this the address of an access beyond the end of the stack of the thread that runs?
+    #[cfg(target_os = "linux")]
     pub(crate) fn overflows_at(&self, address: usize) -> bool {
         let thread = self.threads.get(self.current as usize);
         let worker = thread.and_then(|thread| thread.worker.as_ref());

@@ -4,7 +4,7 @@
 
 pub mod draw;
 
-use strait_explore::{System, ThreadId};
+use strait_explore::{System, ThreadId, Touch};
 
 /// One instruction of a thread. `acc` is the thread's only register.
 #[derive(Clone, Debug)]
@@ -81,6 +81,20 @@ impl Act {
 
     fn moves(&self, thread: u8) -> bool {
         self.thread == thread || self.partner() == Some(thread)
+    }
+
+    /// The variable, mutex or channel that it is about.
+    fn object(&self) -> Option<u32> {
+        match self.kind {
+            Kind::Read(variable) | Kind::Write(variable) | Kind::Meet(_, _, _, variable) => {
+                Some(u32::from(variable))
+            }
+            Kind::Mutex(mutex) => Some(100 + u32::from(mutex)),
+            Kind::Close(channel)
+            | Kind::Channel(channel, _)
+            | Kind::Rendezvous(_, _, _, channel) => Some(200 + u32::from(channel)),
+            Kind::Choice(_) | Kind::Local | Kind::Default => None,
+        }
     }
 }
 
@@ -341,6 +355,23 @@ impl System for Toy {
 
     fn is_yield(&self, action: &Act) -> bool {
         action.kind == Kind::Local
+    }
+
+    fn objects(&self, action: &Act, objects: &mut Vec<u32>) {
+        objects.extend(action.object());
+    }
+
+    fn observed_step(&self, run: &mut State, action: &Act, touches: &mut Vec<Touch>) {
+        for thread in (0..self.threads.len()).filter(|&thread| action.moves(thread as u8)) {
+            touches.extend(action.object().map(|object| Touch {
+                thread: ThreadId(thread as u32),
+                site: run.locals[thread].pc as u64,
+                object,
+                writes: !matches!(action.kind, Kind::Read(_)),
+                overtaken: 0,
+            }));
+        }
+        self.step(run, action);
     }
 
     fn may_disable(&self, action: &Act) -> bool {
