@@ -8,7 +8,7 @@ use strait_golang::Site;
 pub struct Crash {
     /// The first line: `send on closed channel`, `concurrent map writes`, `DATA RACE`.
     pub message: String,
-    /// Does it come from the runtime or package sync, or from somebody's call of panic?
+    /// Does it come from the runtime or package sync, or from a call of panic in the code?
     pub by_runtime: bool,
     /// Is it a report of the race detector?
     pub race: bool,

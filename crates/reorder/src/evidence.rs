@@ -303,7 +303,7 @@ impl Hunt<'_> {
         }
         let mut low = job.clone();
         low.plan.rate = job.plan.rate.min(LOW_RATE);
-        // Nobody else of this package runs meanwhile: they may be in each other's way.
+        // No other test of this package runs meanwhile, since tests may share files or ports.
         let _alone = subject.bench.alone.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(rerun) = self.execute(subject, &low, file, false)? else { return Ok(()) };
         let panicked = |one: &Suspicion| one.kind == panic_kind();

@@ -370,8 +370,8 @@ fn certainty(trace: &Trace, goroutine: &Goroutine, references: &Reference) -> Op
     let at_group = matches!(goroutine.object, Some((Object::WaitGroup, _)));
     match trace.state {
         _ if goroutine.status == Status::Leaked => Some(Certainty::Certain),
-        // Nobody moves and nothing from outside can come.
-        State::Asleep | State::Hopeless if !outside && !anybody_moves(trace) => {
+        // No goroutine can go on and nothing from outside can come.
+        State::Asleep | State::Hopeless if !outside && !a_goroutine_moves(trace) => {
             Some(Certainty::Certain)
         }
         // Rule R1.
@@ -409,10 +409,10 @@ fn can_move_later(trace: &Trace) -> bool {
     let waits_for_timer = |goroutine: &Goroutine| {
         waits_for_preference(goroutine) || goroutine.channels.iter().any(|channel| channel.timer)
     };
-    anybody_moves(trace) || trace.timers || trace.goroutines.iter().any(waits_for_timer)
+    a_goroutine_moves(trace) || trace.timers || trace.goroutines.iter().any(waits_for_timer)
 }
 
-fn anybody_moves(trace: &Trace) -> bool {
+fn a_goroutine_moves(trace: &Trace) -> bool {
     trace
         .goroutines
         .iter()

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(1800);
 pub struct Build {
     /// With the race detector.
     pub race: bool,
-    /// With the clock that jumps when nobody can move.
+    /// With the clock that jumps when no goroutine can go on.
     pub virtual_time: bool,
     /// Build tags, separated by commas, besides those of GOFLAGS.
     pub tags: Option<String>,
