@@ -16,6 +16,20 @@ pub struct Crash {
     pub stacks: Vec<CrashStack>,
 }
 
+impl Crash {
+    /// Is it a mistake that needs no second goroutine: a nil pointer, an index, a call of panic?
+    pub fn is_sequential(&self) -> bool {
+        let plain = ["runtime error:", "assignment to entry in nil map"];
+        !self.race && (!self.by_runtime || plain.iter().any(|text| self.message.starts_with(text)))
+    }
+
+    /// Did the goroutine that runs a test panic?
+    pub fn is_of_test(&self) -> bool {
+        let runs_test = |site: &Site| site.function == "testing.tRunner";
+        self.stacks.iter().any(|stack| stack.frames.iter().any(runs_test))
+    }
+}
+
 /// What a stack in such a report shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StackRole {

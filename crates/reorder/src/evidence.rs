@@ -124,6 +124,11 @@ impl Hunt<'_> {
             undisturbed = unless_lost(counted, &mut lost)?.unwrap_or(undisturbed);
         }
         let in_all = undisturbed.runs > 0 && undisturbed.failed == undisturbed.runs;
+        if suspicion.fails_test && in_all {
+            // It fails without any disturbance, perhaps because it needs other tests before it.
+            lock(&self.shared).tests[test].fails = true;
+            return lost;
+        }
         if suspicion.class == FindingClass::LeakInRareOrders && in_all {
             suspicion.class = FindingClass::LeakInEveryRun;
         }

@@ -364,7 +364,7 @@ impl<'a> Hunt<'a> {
             shared.known.extend(keys(suspicion));
         }
         let fails = shared.tests[test].fails;
-        suspicions.retain(|suspicion| suspicion.certainty != Certainty::Sensitive || !fails);
+        suspicions.retain(|one| !fails || one.certainty != Certainty::Sensitive && !one.fails_test);
         Ok((true, suspicions))
     }
 

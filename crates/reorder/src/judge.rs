@@ -76,6 +76,8 @@ pub struct Suspicion {
     pub lifecycle: bool,
     /// Was a timeout preferred to a case that could go on, and is it seen only then?
     pub needs_timeout: bool,
+    /// Did the goroutine of the test itself panic, for a reason that has nothing to do with goroutines?
+    pub fails_test: bool,
     /// One line for people.
     pub title: String,
     /// The facts, a line each.
@@ -97,6 +99,7 @@ impl Suspicion {
             idle: false,
             lifecycle: false,
             needs_timeout: false,
+            fails_test: false,
             title,
             facts: Vec::new(),
         }
@@ -214,6 +217,7 @@ fn of_crash(crash: &Crash, trace: &Trace, selects: &Selects) -> Option<Suspicion
     let title = format!("{}{place}", crash.message);
     let mut suspicion = Suspicion::new(kind, class, certainty, title).at(selects, &places);
     suspicion.facts = crash.stacks.iter().flat_map(|stack| of_stack(stack, selects)).collect();
+    suspicion.fails_test = crash.is_sequential() && crash.is_of_test();
     let closed = trace.closed.as_ref().filter(|_| crash.message.contains("closed channel"));
     if let Some(closed) = closed {
         let made = closed.made.as_ref().map(|site| selects.show(site));
