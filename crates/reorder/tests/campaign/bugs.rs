@@ -150,6 +150,8 @@ fn tests_that_misbehave_are_survived_and_said() {
     write("hostile_test.go", HOSTILE);
     write("broken/broken_test.go", "package broken\n\nfunc TestX(t *testing.T) { undefined() }\n");
     write("silent/silent.go", "package silent\n");
+    let vetted = "package vetted\n\nimport \"testing\"\n\nfunc TestLogs(t *testing.T) { t.Logf(\"%d\", \"a\") }\n";
+    write("vetted/vetted_test.go", vetted);
     let folder = tempfile::tempdir().expect("a folder");
     let outcome = fuzz(module.path(), &["./..."], 4, folder.path());
     let killed = BTreeSet::from(["worker-death".to_owned()]);
