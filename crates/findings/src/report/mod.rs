@@ -68,6 +68,14 @@ impl Unit {
         }
     }
 
+    /// What they belong to.
+    fn targets(self) -> &'static str {
+        match self {
+            Unit::Programs => "Targets",
+            Unit::Tests => "Packages",
+        }
+    }
+
     fn many(self) -> &'static str {
         match self {
             Unit::Programs => "programs",

@@ -29,7 +29,7 @@ pub(super) fn render(content: &Content) -> String {
         tiles = tiles(content),
         notes = notes(content),
         plot = section("Runs per second", &plot::render(content)),
-        targets = section("Targets", &targets(content)),
+        targets = section(content.unit.targets(), &targets(content)),
         versions = versions(content),
         findings = findings(content),
         version = env!("CARGO_PKG_VERSION"),
