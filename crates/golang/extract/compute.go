@@ -9,7 +9,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// compute is the value of an instruction that nobody else notices.
+// compute is the value of an instruction that no other goroutine notices.
 func (d *Driver) compute(s *State, v ssa.Value) Value {
 	switch i := v.(type) {
 	case *ssa.Alloc:

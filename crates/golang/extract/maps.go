@@ -10,7 +10,7 @@ import (
 
 // A map that goroutines share and change is followed entry by entry as long as its keys are known:
 // an entry is a one-place channel of the program, empty when the map has no such entry, and one
-// more channel keeps others out while somebody looks.
+// more channel keeps other goroutines out while one goroutine looks.
 
 // mapKey is the text of a key that is the same wherever it is used.
 func mapKey(s *State, key Value) (string, bool) {

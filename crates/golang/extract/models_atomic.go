@@ -8,7 +8,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// atomicModels: sync/atomic reads and writes shared memory like anybody, in one step.
+// atomicModels: sync/atomic reads and writes shared memory as other code does, in one step.
 func (d *Driver) atomicModels(m *modelled) (bool, bool) {
 	operation, path := "", ""
 	if rest, ok := strings.CutPrefix(m.name, "sync/atomic."); ok {

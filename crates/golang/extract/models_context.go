@@ -285,7 +285,7 @@ func (d *Driver) contextErr(s *State, site ssa.Instruction, context Value, cause
 	}
 	otherwise := &Code{op: opDefault, pos: pos}
 	otherwise.next = d.fork(s, func(t *State) { t.top().regs[reg] = KNil{} })
-	// Nobody sends on a context's channel: to look at it changes nothing.
+	// No goroutine sends on a context's channel: to look at it changes nothing.
 	d.put(&Code{op: opSelect, arms: append(arms, otherwise), pos: pos, note: "look"})
 	return true
 }

@@ -1,8 +1,8 @@
 // Who is blocked forever: when goroutines are judged, and what is written down about them.
 //
 // The looks at a running test come from a thread of their own, which has no P and sleeps in the
-// kernel: a timer or a goroutine of the program would keep the runtime from seeing that everybody is
-// asleep, and leak checks of the program's own would see it.
+// kernel: a timer or a goroutine of the program would keep the runtime from seeing that all goroutines
+// sleep, and leak checks of the program's own would see it.
 
 package runtime
 
@@ -91,7 +91,7 @@ func straitChecker() {
 	}
 }
 
-// straitStill asks again a moment later, and again: a signal or a finalizer may wake somebody, and on a
+// straitStill asks again a moment later, and again: a signal or a finalizer may wake a goroutine, and on a
 // busy machine that takes its time.
 func straitStill() (still bool) {
 	for range 3 {
@@ -146,7 +146,7 @@ func straitStatus(gp *g) uint32 {
 	return readgstatus(gp) &^ _Gscan
 }
 
-// straitQuiet: nobody can move. The world is stopped; self is the one who asks.
+// straitQuiet: no goroutine can go on. The world is stopped; self is the goroutine that asks.
 func straitQuiet(self *g) bool {
 	for _, pp := range allp {
 		if straitTimers(pp) {
@@ -156,7 +156,7 @@ func straitQuiet(self *g) bool {
 	return !straitActive(self)
 }
 
-// straitActive: somebody runs, will run, sleeps, or waits for the world outside.
+// straitActive: a goroutine runs, will run, sleeps, or waits for the world outside.
 func straitActive(self *g) bool {
 	if status := fingStatus.Load(); status&fingWake != 0 {
 		return true // finalizers are about to run
@@ -200,7 +200,7 @@ func StraitFinish(code int) {
 	}
 	straitSettle()
 	if straitAlone() {
-		// Nobody is left to be judged, which is the rule.
+		// No goroutine is left to be judged, which is the usual case.
 		atomic.Store(&shared.state, straitJudged)
 		return
 	}
@@ -244,7 +244,7 @@ func straitAlone() bool {
 func straitSettle() {
 	shared := straitOn
 	begin := straitCheck.real.Load()
-	// Virtual time moves on when nobody can: ten seconds of it are soon over, but not an endless loop.
+	// Virtual time moves on when no goroutine can: ten seconds of it are soon over, but not an endless loop.
 	// Goroutines that a hook has sent to sleep wake up before that.
 	virtual := nanotime() + 10e9 + int64(shared.nap)*1000
 	pause := int64(20 * 1000)
@@ -267,7 +267,7 @@ func straitSettle() {
 	}
 }
 
-// straitStuckNow is rule R1: somebody waits for a lock, and nobody can ever release it.
+// straitStuckNow is rule R1: a goroutine waits for a lock, and no goroutine can ever release it.
 func straitStuckNow() (stuck bool) {
 	stw := stopTheWorld(stwGoroutineProfile)
 	self := getg()
