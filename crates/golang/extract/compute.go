@@ -256,7 +256,7 @@ func (d *Driver) global(s *State, g *ssa.Global) Value {
 	if s.heap[name] == nil {
 		t := g.Type().(*types.Pointer).Elem()
 		if !d.world.isRoot(g.Pkg) {
-			value := d.fromEnvironment(s, "global", g, t)
+			value := d.unknownFrom(s, "global", g, t, g.Pkg.Pkg.Path() == "os")
 			if types.Identical(t, errorType) {
 				value = d.sentinel(g.Pkg.Pkg.Path(), g.Name())
 			} else if _, isFunction := t.Underlying().(*types.Signature); isFunction && isQuietPackage(g.Pkg.Pkg.Path()) {

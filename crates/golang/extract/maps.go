@@ -14,6 +14,10 @@ import (
 
 // mapKey is the text of a key that is the same wherever it is used.
 func mapKey(s *State, key Value) (string, bool) {
+	if x, ok := key.(KFloat); ok {
+		x, ok = floatKey(x)
+		return text(x), ok
+	}
 	if isConstant(key) {
 		return text(key), true
 	}

@@ -53,12 +53,21 @@ var loud = map[string]bool{
 	"(reflect.Value).Call": true, "(reflect.Value).CallSlice": true, "(reflect.Value).Send": true, "(reflect.Value).Recv": true,
 	"(reflect.Value).TrySend": true, "(reflect.Value).TryRecv": true, "(reflect.Value).Close": true, "reflect.Select": true, "reflect.MakeFunc": true,
 	"(reflect.Value).Seq": true, "(reflect.Value).Seq2": true, "(reflect.Value).Method": true, "(reflect.Value).MethodByName": true,
-	"(reflect.Value).Set": true, "reflect.MakeChan": true, "reflect.Swapper": true,
+	"(reflect.Value).Set": true, "(reflect.Value).SetLen": true, "(reflect.Value).SetCap": true, "(reflect.Value).SetMapIndex": true,
+	"(reflect.Value).SetIterKey": true, "(reflect.Value).SetIterValue": true, "(reflect.Value).SetZero": true, "(reflect.Value).SetPointer": true,
+	"(reflect.Value).SetBytes": true, "(reflect.Value).Clear": true, "(reflect.Value).Grow": true, "reflect.Copy": true, "reflect.Append": true, "reflect.AppendSlice": true,
+	"reflect.MakeChan": true, "reflect.Swapper": true,
 	"iter.Pull": true, "iter.Pull2": true, "runtime.SetFinalizer": true, "runtime.AddCleanup": true,
 }
 
 // parsesFlags are the functions that set the variables of flags and call what flags are given.
 var parsesFlags = map[string]bool{"flag.Parse": true, "(*flag.FlagSet).Parse": true, "flag.Set": true, "(*flag.FlagSet).Set": true}
+
+// setsPlain are the functions that set a variable which was given to package reflect before.
+var setsPlain = map[string]bool{
+	"(reflect.Value).SetInt": true, "(reflect.Value).SetUint": true, "(reflect.Value).SetFloat": true, "(reflect.Value).SetComplex": true,
+	"(reflect.Value).SetBool": true, "(reflect.Value).SetString": true,
+}
 
 // registers are functions that keep a constructor or a type, for code that asks for one of that name:
 // what is made matters only if others notice how.

@@ -51,14 +51,18 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos 
 	if !changesNothing(target.fn) {
 		d.disturb(s, target.args)
 	}
-	if isParsing && d.flags.set {
+	if isParsing && d.flags.set || setsPlain[functionName(target.fn)] {
 		d.forgetPlain(s, everything(s))
 	}
 	if callsLater[functionName(target.fn)] && len(found) > 0 {
 		d.assume(pos, "either", aboutUnreadCallback, name)
 	}
+	if changesEnvironment(target.fn) && !d.facts.setsEnv {
+		d.facts.setsEnv = true
+		d.changed = true
+	}
 	// What is computed from known data is lost here; everything else comes from outside.
-	external := quiet && !d.isDetermined(s, target)
+	external := quiet && !d.isDetermined(s, target) && !(d.facts.setsEnv && readsEnvironment(target.fn))
 	finish(d.unknownFrom(s, here(s.top()), site, t, external))
 	if len(found) == 0 {
 		return false
@@ -89,6 +93,24 @@ func (d *Driver) isDetermined(s *State, target Target) bool {
 		}
 	}
 	return len(target.args) > 0
+}
+
+// changesEnvironment tells functions that set variables of the environment.
+func changesEnvironment(fn *ssa.Function) bool {
+	switch fn.Name() {
+	case "Setenv", "Unsetenv", "Clearenv":
+		return fn.Pkg != nil && (fn.Pkg.Pkg.Path() == "os" || fn.Pkg.Pkg.Path() == "testing" || fn.Pkg.Pkg.Path() == "syscall")
+	}
+	return false
+}
+
+// readsEnvironment tells functions that return variables of the environment.
+func readsEnvironment(fn *ssa.Function) bool {
+	switch functionName(fn) {
+	case "os.Getenv", "os.LookupEnv", "os.Environ", "os.ExpandEnv", "syscall.Getenv", "syscall.Environ":
+		return true
+	}
+	return false
 }
 
 // callBack calls the functions and methods that a function which is not read calls back, once each
