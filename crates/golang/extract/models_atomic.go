@@ -101,6 +101,38 @@ func (d *Driver) refuses(m *modelled, p Ptr) string {
 	return ""
 }
 
+// refusesPerhaps tells whether an atomic.Value that goroutines share may hold a value of another type
+// than the one that is stored.
+func (d *Driver) refusesPerhaps(s *State, callee *ssa.Function, args []ssa.Value) bool {
+	switch functionName(callee) {
+	case "(*sync/atomic.Value).Store", "(*sync/atomic.Value).Swap", "(*sync/atomic.Value).CompareAndSwap":
+	default:
+		return false
+	}
+	p, ok := d.value(s, args[0]).(Ptr)
+	if !ok {
+		return true
+	}
+	cell, ok := d.cellAt(s, Ptr{p.object, p.path + "/0"})
+	if !ok {
+		return false
+	}
+	now, ok := d.value(s, args[len(args)-1]).(Ifc)
+	held := d.messages(s.heap[cell].key)
+	for _, row := range held.rows {
+		if before, isIfc := row.value.(Ifc); isIfc && ok && now.typ != nil && before.typ != nil && types.Identical(before.typ, now.typ) {
+			continue
+		}
+		if !isNil(row.value) {
+			return true
+		}
+	}
+	if before, isIfc := held.shape.(Ifc); isIfc && held.open {
+		return !ok || now.typ == nil || before.typ == nil || !types.Identical(before.typ, now.typ)
+	}
+	return held.open
+}
+
 // weakenAt makes what a pointer points to unknown.
 func (d *Driver) weakenAt(s *State, p Ptr) {
 	if o := s.heap[p.object]; o != nil {

@@ -196,6 +196,9 @@ func (d *Driver) fails(s *State, instr ssa.Instruction) (danger, string) {
 				return d.failsKey(d.value(s, i.Call.Args[1]), of.Key())
 			}
 		}
+		if callee := i.Call.StaticCallee(); callee != nil && d.refusesPerhaps(s, callee, i.Call.Args) {
+			return unsure, ""
+		}
 	case *ssa.TypeAssert:
 		return d.failsAssertion(s, i)
 	case *ssa.SliceToArrayPointer:
