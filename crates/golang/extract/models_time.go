@@ -134,6 +134,8 @@ func (d *Driver) callModel(s *State, site ssa.Instruction, model Model, args []V
 		}
 	case "runlater":
 		return d.waitAndRun(s, model)
+	case "coroutine":
+		return d.runCoroutine(s, model, pos)
 	case "signals":
 		return d.sendSignals(s, model)
 	case "quiet":
