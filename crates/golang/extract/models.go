@@ -259,6 +259,13 @@ func (d *Driver) afterwards(s *State, after After, result Value) bool {
 		return d.errgroupDone(s, after, result)
 	case "coroutine":
 		d.endCoroutine(after)
+	case "released":
+		// The next text is written into the memory of the last one.
+		for _, v := range after.args {
+			if name, ok := objectOf(v); ok {
+				d.disturbObject(s, name)
+			}
+		}
 	case "maprange":
 		return d.ranged(s, after, result)
 	case "testend", "subtestend":

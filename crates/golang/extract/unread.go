@@ -119,6 +119,7 @@ func readsEnvironment(fn *ssa.Function) bool {
 func (d *Driver) callBack(s *State, target Target, found []callback, pos token.Pos) bool {
 	name := target.fn.String()
 	var calls, writes []Deferred
+	var written []Value
 	exact := callsOnce(target.fn)
 	for i := len(found) - 1; i >= 0; i-- {
 		one := found[i]
@@ -131,7 +132,8 @@ func (d *Driver) callBack(s *State, target Target, found []callback, pos token.P
 		if known, ok := d.formats(s, target); ok && one.fn.Name() == "Write" && one.fn.Signature.Params().Len() == 1 {
 			bytes, _ := one.fn.Signature.Params().At(0).Type().Underlying().(*types.Slice)
 			if site, isCall := s.top().block.Instrs[max(0, s.top().pc-1)].(*ssa.Call); isCall && bytes != nil {
-				args = append(args, d.textAsSlice(s, site, string(known.(KStr)), bytes))
+				written = append(written, d.textAsSlice(s, site, string(known.(KStr)), bytes))
+				args = append(args, written[len(written)-1])
 				writes = append(writes, Deferred{fn: Clo{fn: one.fn}, args: args, pos: pos})
 				continue
 			}
@@ -147,7 +149,7 @@ func (d *Driver) callBack(s *State, target Target, found []callback, pos token.P
 		}
 	}
 	if len(writes) > 0 {
-		s.frames = append(s.frames, d.outside(s, nil, writes...))
+		s.frames = append(s.frames, d.outside(s, []After{{"released", written, pos}}, writes...))
 	}
 	if len(calls) > 0 {
 		// A panic of such a method is printed.
