@@ -135,7 +135,7 @@ func (d *Driver) zero(s *State, t types.Type, hint string, pos token.Pos, depth 
 		d.nameInside(hint, hint+"_once", "")
 		return Agg{[]Value{d.newLock(s, hint+"_once", "mutex", token.NoPos), KBool(false)}}
 	case "errgroup":
-		return Agg{[]Value{d.newLock(s, hint, "waitgroup", pos), KNil{}, KNil{}}}
+		return d.newGroup(s, hint, pos)
 	case "semaphore":
 		return Agg{[]Value{KNil{}, KNil{}, KNil{}}}
 	case "cond":

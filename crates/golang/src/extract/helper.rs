@@ -50,6 +50,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("models_cond.go", include_str!("../../extract/models_cond.go")),
     ("models_context.go", include_str!("../../extract/models_context.go")),
     ("models_coroutine.go", include_str!("../../extract/models_coroutine.go")),
+    ("models_errgroup.go", include_str!("../../extract/models_errgroup.go")),
     ("models_later.go", include_str!("../../extract/models_later.go")),
     ("models_list.go", include_str!("../../extract/models_list.go")),
     ("models_map.go", include_str!("../../extract/models_map.go")),
