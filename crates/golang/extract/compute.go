@@ -204,6 +204,9 @@ func (d *Driver) newLock(s *State, hint, kind string, pos token.Pos) Value {
 	return Ref{name}
 }
 
+// largestCapacity is what a bounded channel of the language holds at most.
+const largestCapacity = 1_000_000
+
 // makeChannel makes a channel.
 func (d *Driver) makeChannel(s *State, i *ssa.MakeChan) Value {
 	d.operation(i.Pos())
@@ -215,9 +218,9 @@ func (d *Driver) makeChannel(s *State, i *ssa.MakeChan) Value {
 		capacity = 1
 		d.assume(i.Pos(), "either", aboutUnknownCapacity)
 	}
-	if capacity > 1000 {
+	if capacity > largestCapacity {
 		d.assume(i.Pos(), "either", aboutLargeCapacity)
-		capacity = 1000
+		capacity = largestCapacity
 	}
 	hint := d.world.nameAt(i)
 	element := i.Type().Underlying().(*types.Chan).Elem()

@@ -219,6 +219,20 @@ func (d *Driver) fails(s *State, instr ssa.Instruction) (danger, string) {
 		if n, ok := d.value(s, i.Len).(KInt); ok && n < 0 {
 			return certain, "runtime error: makeslice: len out of range"
 		}
+		length, ok1 := d.value(s, i.Len).(KInt)
+		capacity, ok2 := d.value(s, i.Cap).(KInt)
+		if ok1 && ok2 && capacity < length {
+			return certain, "runtime error: makeslice: cap out of range"
+		}
+	case *ssa.MakeChan:
+		switch size := d.value(s, i.Size).(type) {
+		case KInt:
+			if size < 0 {
+				return certain, "makechan: size out of range"
+			}
+		default:
+			return unsure, ""
+		}
 	}
 	return safe, ""
 }
