@@ -135,7 +135,7 @@ func (d *Driver) zero(s *State, t types.Type, hint string, pos token.Pos, depth 
 		d.nameInside(hint, hint+"_once", "")
 		return Agg{[]Value{d.newLock(s, hint+"_once", "mutex", token.NoPos), KBool(false)}}
 	case "errgroup":
-		return Agg{[]Value{d.newLock(s, hint, "waitgroup", pos), KNil{}, KNil{}}}
+		return d.newGroup(s, hint, pos)
 	case "semaphore":
 		return Agg{[]Value{KNil{}, KNil{}, KNil{}}}
 	case "cond":
@@ -204,6 +204,9 @@ func (d *Driver) newLock(s *State, hint, kind string, pos token.Pos) Value {
 	return Ref{name}
 }
 
+// largestCapacity is what a bounded channel of the language holds at most.
+const largestCapacity = 1_000_000
+
 // makeChannel makes a channel.
 func (d *Driver) makeChannel(s *State, i *ssa.MakeChan) Value {
 	d.operation(i.Pos())
@@ -215,9 +218,9 @@ func (d *Driver) makeChannel(s *State, i *ssa.MakeChan) Value {
 		capacity = 1
 		d.assume(i.Pos(), "either", aboutUnknownCapacity)
 	}
-	if capacity > 1000 {
+	if capacity > largestCapacity {
 		d.assume(i.Pos(), "either", aboutLargeCapacity)
-		capacity = 1000
+		capacity = largestCapacity
 	}
 	hint := d.world.nameAt(i)
 	element := i.Type().Underlying().(*types.Chan).Elem()
@@ -256,7 +259,7 @@ func (d *Driver) global(s *State, g *ssa.Global) Value {
 	if s.heap[name] == nil {
 		t := g.Type().(*types.Pointer).Elem()
 		if !d.world.isRoot(g.Pkg) {
-			value := d.fromEnvironment(s, "global", g, t)
+			value := d.unknownFrom(s, "global", g, t, g.Pkg.Pkg.Path() == "os")
 			if types.Identical(t, errorType) {
 				value = d.sentinel(g.Pkg.Pkg.Path(), g.Name())
 			} else if _, isFunction := t.Underlying().(*types.Signature); isFunction && isQuietPackage(g.Pkg.Pkg.Path()) {

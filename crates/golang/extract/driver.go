@@ -88,6 +88,7 @@ type Facts struct {
 	doubled   map[string]bool             // types of objects that receivers know by copies
 	torn      map[string]bool             // of these types: parts that are written afterwards
 	missed    map[*ssa.Global]bool        // package variables that are used although the entry was not seen to reach them
+	setsEnv   bool                        // the program sets variables of the environment
 }
 
 func newFacts() *Facts {

@@ -267,6 +267,10 @@ func (r *Relevance) seed(instr ssa.Instruction) {
 			if basic, ok := i.X.Type().Underlying().(*types.Basic); ok && basic.Info()&types.IsInteger != 0 {
 				r.value(i.Y) // zero panics
 			}
+		case token.SHL, token.SHR:
+			if basic, ok := i.Y.Type().Underlying().(*types.Basic); ok && basic.Info()&types.IsUnsigned == 0 {
+				r.value(i.Y) // what is negative panics
+			}
 		}
 	case ssa.CallInstruction:
 		r.seedCall(i)
