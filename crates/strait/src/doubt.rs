@@ -249,27 +249,27 @@ impl Builder {
 /// is one.
 fn doubt_repeated(tested: &Tested<Erased>, samples: &[Sample<Erased>]) -> Option<Doubt> {
     let mut execution = tested.execution();
-    let rounds = REPETITIONS.div_ceil(samples.len().max(1));
-    for (number, sample) in samples.iter().enumerate() {
-        let acts = match execution.repeat_for_acts(sample) {
-            Ok(acts) => acts,
-            Err(difference) => return Some(difference.into()),
+    let mut acts = Vec::with_capacity(samples.len());
+    for number in 0..REPETITIONS.max(samples.len()) {
+        let Some(sample) = samples.get(number % samples.len().max(1)) else { break };
+        if number < samples.len() {
+            match execution.repeat_for_acts(sample) {
+                Ok(more) => acts.push(more),
+                Err(difference) => return Some(difference.into()),
+            }
+        }
+        let doubt = match &acts[number % samples.len()] {
+            Some(acts) => doubt_reordered(&mut execution, sample, acts, number as u64),
+            None => execution.repeat(sample).err().map(Doubt::from),
         };
-        for round in 0..rounds {
-            let number = (round * samples.len() + number) as u64;
-            let doubt = match &acts {
-                Some(acts) => doubt_reordered(&mut execution, sample, acts, number),
-                None => execution.repeat(sample).err().map(Doubt::from),
-            };
-            if doubt.is_some() {
-                return doubt;
-            }
-            if tested.features.has(Feature::Spins)
-                && let Err(Impatience { thread, place }) = execution.repeat_patiently(sample)
-            {
-                let place = format!("{}:{}", place.file(), place.line());
-                return Some(Doubt::CountsRounds { thread, place });
-            }
+        if doubt.is_some() {
+            return doubt;
+        }
+        if tested.features.has(Feature::Spins)
+            && let Err(Impatience { thread, place }) = execution.repeat_patiently(sample)
+        {
+            let place = format!("{}:{}", place.file(), place.line());
+            return Some(Doubt::CountsRounds { thread, place });
         }
     }
     None
