@@ -92,7 +92,7 @@ enum End {
     Cut,
     /// All that is enabled is asleep.
     Asleep,
-    /// Somebody asked to stop.
+    /// The search was asked to stop.
     Interrupted,
 }
 

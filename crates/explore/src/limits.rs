@@ -62,7 +62,7 @@ impl Meter {
         full.is_some()
     }
 
-    /// Has somebody asked to stop?
+    /// Was the search asked to stop?
     #[inline]
     pub(crate) fn interrupted(&mut self, limits: &Limits<'_>) -> bool {
         let stop = limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));

@@ -80,7 +80,7 @@ pub enum ScheduleError {
     },
 }
 
-/// No execution that anybody writes down is longer.
+/// No execution that is written down is longer.
 const MOST_REPEATS: usize = 1 << 24;
 
 impl fmt::Display for Schedule {

@@ -64,7 +64,7 @@ struct Shard {
 }
 
 impl Seen {
-    /// The tables, for a while. Whoever holds them must give them back before [`Seen::insert_all`] can
+    /// The tables, for a while. The thread that holds them must give them back before [`Seen::insert_all`] can
     /// grow a shard for another thread.
     pub(crate) fn tables(&self) -> RwLockReadGuard<'_, Tables> {
         // Nothing is ever left half changed by a thread that panics.

@@ -1,5 +1,5 @@
 //! Makes a trace easy to read: fewer context switches, then fewer pre-emptions, then fewer steps,
-//! while it still leads to an outcome that somebody cares about.
+//! while it still leads to an outcome that is wanted.
 //!
 //! Three moves, the next one when those before it no longer help, until the effort is spent:
 //! - reorder: among the linear orders of the same Mazurkiewicz trace, one with the fewest switches

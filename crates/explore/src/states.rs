@@ -33,7 +33,7 @@ pub struct StateOptions<'a> {
 }
 
 impl StateOptions<'_> {
-    /// Tells whoever watches that so many more states were looked at.
+    /// Reports that so many more states were looked at.
     pub(crate) fn advance(&self, states: u64) {
         if let Some(progress) = self.progress {
             progress.fetch_add(states, Ordering::Relaxed);

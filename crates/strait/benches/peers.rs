@@ -427,7 +427,7 @@ fn main() {
         println!("lost({size}): {executions} executions");
         return;
     }
-    // Under `cargo test` nobody reads figures, and peers print every failure they look for.
+    // Under `cargo test` figures are not read, and peers print every failure they look for.
     if !std::env::args().any(|argument| argument == "--bench") {
         println!("lost(3): {} executions", ours_lost());
         return;

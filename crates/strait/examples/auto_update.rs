@@ -57,7 +57,7 @@ impl<T: Clone + Send + Sync + 'static> AutoUpdate<T> {
         if let Some(value) = self.current.read() {
             return value;
         }
-        // Somebody may have asked already.
+        // A caller may have asked already.
         let _ = self.needs_running.try_put(());
         match self.reading {
             Reading::Atomic => self.last_value.read(),

@@ -47,7 +47,7 @@ impl<T> Sender<T> {
     /// Sends the message.
     #[allow(unsafe_code, reason = "the cells are shared")]
     pub fn send(self, message: T) {
-        // SAFETY: nobody reads the message before the state says MESSAGE.
+        // SAFETY: the message is not read before the state says MESSAGE.
         self.0.message.with_mut(|place| unsafe { *place = Some(message) });
         self.finish(MESSAGE);
     }
@@ -78,7 +78,7 @@ impl<T> Receiver<T> {
     pub fn recv(self) -> Option<T> {
         let channel = &self.0;
         if channel.state.load(Ordering::Acquire) == EMPTY {
-            // SAFETY: nobody reads the waiter before the state says WAITING.
+            // SAFETY: the waiter is not read before the state says WAITING.
             channel.waiter.with_mut(|place| unsafe { *place = Some(thread::current()) });
             let order = (Ordering::AcqRel, Ordering::Acquire);
             if channel.state.compare_exchange(EMPTY, WAITING, order.0, order.1).is_ok() {

@@ -34,14 +34,14 @@ impl<T> UnsafeCell<T> {
 }
 
 impl<T: ?Sized> UnsafeCell<T> {
-    /// Reads through a pointer that is valid during the call, if nobody writes meanwhile.
+    /// Reads through a pointer that is valid during the call, if no other thread writes meanwhile.
     #[track_caller]
     pub fn with<R>(&self, access: impl FnOnce(*const T) -> R) -> R {
         self.touch(false, Location::caller());
         access(self.real.get())
     }
 
-    /// Writes through a pointer that is valid during the call, if nobody else accesses the cell
+    /// Writes through a pointer that is valid during the call, if no other thread accesses the cell
     /// meanwhile.
     #[track_caller]
     pub fn with_mut<R>(&self, access: impl FnOnce(*mut T) -> R) -> R {
@@ -49,7 +49,7 @@ impl<T: ?Sized> UnsafeCell<T> {
         access(self.real.get())
     }
 
-    /// The value, which nobody else can access.
+    /// The value, which no other thread can access.
     pub fn get_mut(&mut self) -> &mut T {
         self.real.get_mut()
     }

@@ -50,7 +50,7 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 #[track_caller]
 pub fn never<T>() -> Receiver<T> {
     if under_test() {
-        // Its one sender is nobody's, so it is never dropped.
+        // Its one sender has no owner, so it is never dropped.
         return Receiver(Side::Model(Arc::new(Core::new(None))));
     }
     Receiver(Side::Real(real::never()))
@@ -67,7 +67,7 @@ pub fn after(duration: Duration) -> Receiver<Instant> {
     let core = Arc::new(Core::new(Some(1)));
     let (theirs, then) = (core.clone(), Instant::now() + duration);
     let send = move || {
-        // If nobody is left who wants to know, nobody is told.
+        // If no receiver is left, the message is dropped.
         let _ = theirs.try_send(then, place);
     };
     let _ = crate::thread::Builder::new().name("after".to_owned()).spawn(send);

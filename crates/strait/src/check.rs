@@ -195,7 +195,7 @@ impl Builder {
         self.strategy == Strategy::Every
     }
 
-    /// The length after which executions are cut without anybody having asked for it. Drawn schedules
+    /// The length after which executions are cut without the caller having asked for it. Drawn schedules
     /// may be as long as they like: some are unfair.
     pub(crate) fn unasked_length(&self) -> Option<usize> {
         let searches = matches!(self.strategy, Strategy::Every | Strategy::Bounded);

@@ -1,4 +1,4 @@
-//! Choices that are nobody's to make: what a random number, the environment or a part that is not
+//! Choices that no thread makes: what a random number, the environment or a part that is not
 //! modelled might say.
 
 use std::hash::{BuildHasher, RandomState};

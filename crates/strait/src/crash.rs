@@ -62,7 +62,7 @@ mod linux {
         });
     }
 
-    /// Prints the schedule, and leaves the rest to whoever was responsible before: the instruction that
+    /// Prints the schedule, and leaves the rest to the handler that was there before: the instruction that
     /// has crashed does so again.
     extern "C" fn crashed(
         signal: libc::c_int,

@@ -156,7 +156,7 @@ impl<T> CRef<T> {
             let order = (Ordering::SeqCst, Ordering::SeqCst);
             let next = self.versions().len() as u64;
             let old = model::update(&self.slot, 0, order, "modify", place, |_| Some(next));
-            // The version is made after the step: its number was reserved by nobody else, because
+            // The version is made after the step: its number was reserved by no other thread, because
             // no thread runs between the step and here.
             let reserved = self.versions().len() as u64;
             let new = apply(&self.version(old.unwrap_or(0)));

@@ -26,7 +26,7 @@ impl Blocked {
 pub enum Outcome<T> {
     /// The main thread returned this.
     Value(T),
-    /// A thread panicked and nobody joined it, or the main thread did.
+    /// A thread panicked and was not joined, or the main thread did.
     Panic {
         /// The thread's name.
         thread: String,

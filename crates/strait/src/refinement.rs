@@ -43,7 +43,7 @@ pub fn refinement<T: Value>(
 }
 
 impl Builder {
-    /// Compares an implementation with a specification. Deadlocks count as one outcome, whoever is
+    /// Compares an implementation with a specification. Deadlocks count as one outcome, whichever thread is
     /// blocked.
     #[track_caller]
     pub fn refinement<T: Value>(

@@ -61,7 +61,7 @@ mod linux {
         test: Mutex<String>,
     }
 
-    /// All threads that are watched. Whoever watches waits while there are none.
+    /// All threads that are watched. The watching thread waits while there are none.
     static ALL: (Mutex<Vec<Arc<Watched>>>, Condvar) = (Mutex::new(Vec::new()), Condvar::new());
 
     fn all() -> MutexGuard<'static, Vec<Arc<Watched>>> {

@@ -141,7 +141,7 @@ fn run(ops: &[Vec<Op>]) -> Vec<Seen> {
         weak: Arc::downgrade(&pointer),
         lock: RwLock::new(0),
     });
-    // Somebody to be asked about.
+    // A thread to be asked about.
     let asked = thread::spawn(|| thread::sleep(std::time::Duration::from_millis(1)));
     let asks = ops.iter().flatten().any(|op| matches!(op, Op::IsFinished(_)));
     let mut asked = asks.then_some(asked);

@@ -37,7 +37,7 @@ enum Op {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Flavour {
-    /// Only what waits, so that nobody can tell who was there first.
+    /// Only what waits, so that it cannot be told which one was there first.
     Waiting,
     All,
     Cells,

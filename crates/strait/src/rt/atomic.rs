@@ -344,7 +344,7 @@ fn announce_update(
     (object, announce_at(writes(object), label, place))
 }
 
-/// The value that everybody sees, at a step that was announced; or the one that the search gives.
+/// The value that all threads see, at a step that was announced; or the one that the search gives.
 fn current(object: u32, waited: bool) -> u64 {
     arrive(waited);
     let value = |world: &mut World| match world.is_relaxed() {
@@ -375,7 +375,7 @@ fn finish_update(object: u32, new: Option<u64>, order: (Ordering, Ordering)) {
     });
 }
 
-/// The value, given that nobody else can access the variable.
+/// The value, given that no other thread can access the variable.
 pub(crate) fn exclusive(slot: &Slot, initial: u64, place: Place) -> u64 {
     let object = find(slot, initial, place);
     if with(|world| world.is_relaxed() && !world.is_peeking()) == Some(true) {
@@ -384,7 +384,7 @@ pub(crate) fn exclusive(slot: &Slot, initial: u64, place: Place) -> u64 {
     with(|world| world.seen(object)).unwrap_or(0)
 }
 
-/// Corrects the value that the step just made has written, before anybody can have seen it.
+/// Corrects the value that the step just made has written, before another thread can have seen it.
 pub(crate) fn set_version(slot: &Slot, version: u64, place: Place) {
     let object = find(slot, version, place);
     with(|world| {
@@ -394,7 +394,7 @@ pub(crate) fn set_version(slot: &Slot, version: u64, place: Place) {
     });
 }
 
-/// Sets the value, given that nobody else can access the variable.
+/// Sets the value, given that no other thread can access the variable.
 pub(crate) fn set_exclusive(slot: &Slot, new: u64, place: Place) {
     let object = find(slot, new, place);
     if with(|world| world.is_relaxed()) == Some(true) {

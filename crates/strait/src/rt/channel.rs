@@ -455,7 +455,7 @@ impl<T> Core<T> {
         }
         self.refresh(state);
         with(|world| woken.into_iter().for_each(|thread| world.wake(thread)));
-        // What nobody can receive is dropped outside: its destructor may come back here.
+        // Messages that can no longer be received are dropped outside: its destructor may come back here.
         drop(left);
     }
 }

@@ -105,7 +105,7 @@ pub(crate) fn wait_timeout(
 ) -> (bool, bool) {
     let (object, mutex) = find_both(slot, waiters, mutex, place);
     begin_waiting(object, waiters, mutex, "wait_timeout", place, hand_back);
-    // Whoever is still among the waiters when it comes to this was not notified.
+    // A thread that is still among the waiters when it comes to this was not notified.
     point_at(writes(object), "go on", place);
     let over = go_on(object, waiters);
     (acquire_object(mutex, "lock again", place), over)
@@ -139,7 +139,7 @@ fn wake_one(object: u32, waiters: &Waiters, choice: usize) {
     }
     detail(|| match woken {
         Some(thread) => format!("wakes thread {thread}"),
-        None => "nobody waits".to_owned(),
+        None => "no thread waits".to_owned(),
     });
 }
 

@@ -94,7 +94,7 @@ pub(crate) fn stack_pointer() -> usize {
     0
 }
 
-/// Clears the registers in which whoever has resumed the coroutine may have left something: functions
+/// Clears the registers in which the code that has resumed the coroutine may have left something: functions
 /// save them on their stacks, which should depend on nothing but the code that runs there.
 #[inline(always)]
 fn clear_registers() {
@@ -129,7 +129,7 @@ pub(crate) enum Stop {
     Done,
 }
 
-/// A way back to whoever resumed the coroutine, to be used on the coroutine only.
+/// A way back to the code that resumed the coroutine, to be used on the coroutine only.
 #[derive(Clone, Copy)]
 pub(crate) struct Suspender(NonNull<Yielder<(), Stop>>);
 
@@ -222,7 +222,7 @@ impl Worker {
     pub(crate) fn abandon(&mut self) -> Suspender {
         // SAFETY: the coroutine is replaced below.
         let mut coroutine = unsafe { ManuallyDrop::take(&mut self.coroutine) };
-        // SAFETY: as with `longjmp`, nobody may come back to the frames of the job. Their only owner is the
+        // SAFETY: as with `longjmp`, no code may come back to the frames of the job. Their only owner is the
         // execution, which has ended: its threads are all abandoned at the same time, and nothing of them
         // runs again. Objects that outlive an execution must not borrow from its stacks.
         unsafe { coroutine.force_reset() };
@@ -240,7 +240,7 @@ impl Worker {
         let end = self.suspender.0.addr().get();
         let start = stack_pointer.checked_sub(SAVED?)?;
         let length = end.checked_sub(start).filter(|length| *length <= DEEPEST)?;
-        // SAFETY: the job is suspended, so nobody writes to its stack while it is looked at; all of this
+        // SAFETY: the job is suspended, so nothing writes to its stack while it is looked at; all of this
         // lies between the yielder, which is at the bottom of the stack, and its top.
         Some(unsafe { std::slice::from_raw_parts(start as *const u8, length) })
     }
@@ -269,7 +269,7 @@ impl Drop for Worker {
         if !self.coroutine.done() {
             self.coroutine.resume(());
         }
-        // SAFETY: the worker is dropped once, and nobody uses the coroutine after this.
+        // SAFETY: the worker is dropped once, and the coroutine is not used after this.
         unsafe { ManuallyDrop::drop(&mut self.coroutine) };
     }
 }

@@ -26,14 +26,14 @@ struct Kept {
     idle: RefCell<Vec<Box<Worker>>>,
     /// Tables that no execution uses, with the stacks of their threads.
     tables: RefCell<Option<Tables>>,
-    /// Exceptions for this thread when it runs for real; made when somebody asks.
+    /// Exceptions for this thread when it runs for real; made when they are asked for.
     mailbox: RefCell<Option<RealMailbox>>,
     /// How many stacks of model threads, of all executions, are being unwound.
     unwinding: Cell<u32>,
 }
 
 /// What an operating system thread is doing. The watchdog reads it from another thread, so it is atomic;
-/// nobody else writes to it.
+/// no other thread writes to it.
 struct Doing {
     world: AtomicPtr<World>,
     /// How often code under test was entered.
@@ -126,8 +126,8 @@ pub(crate) fn with<R>(action: impl FnOnce(&mut World) -> R) -> Option<R> {
     // SAFETY: the value has no destructor, so it is there as long as its thread, which is this one. An
     // action within `LocalKey::with` would not be inlined.
     let doing = unsafe { DOING.with(|doing| NonNull::from(doing)).as_ref() };
-    // SAFETY: a non-null pointer is set only while the world is borrowed by nobody else (see
-    // `enter`), and the reference ends with the action, during which nobody gets another one.
+    // SAFETY: a non-null pointer is set only while the world is not borrowed elsewhere (see
+    // `enter`), and the reference ends with the action, during which there is no other one.
     let world = unsafe { doing.world.load(Ordering::Relaxed).as_mut() }?;
     let _busy = Busy::begin(&doing.busy);
     Some(action(world))

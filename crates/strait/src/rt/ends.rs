@@ -17,11 +17,11 @@
 //! | drop a sender | | | reads | |
 //! | drop a receiver | writes | writes, if there were several | writes, if there were several | |
 //!
-//! Whoever accesses the front without waiting there is ordered with all that can open it for others,
+//! A step that accesses the front without waiting there is ordered with all that can open it for others,
 //! the senders' going included ([`strait_explore::Threaded::open`]): so `len` writes what it does not
 //! look at. A `try_send` comes before its own sender goes.
 //!
-//! A receiver that was never cloned is dropped after all it has received, whoever did that for it;
+//! A receiver that was never cloned is dropped after all it has received, whichever thread did that for it;
 //! with several, those that are left may still receive.
 //!
 //! A channel is a whole, all of whose steps are ordered with each other, if it is a rendezvous, if
@@ -84,7 +84,7 @@ impl Doing {
     }
 }
 
-/// How long somebody waits.
+/// How long a thread waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Patience {
     /// Not at all.

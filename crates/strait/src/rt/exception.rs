@@ -6,7 +6,7 @@
 //! the exception is raised in its place. A thread that waits at a gate can be interrupted there,
 //! so the mailbox is one more gate. Waiting without a gate (for a thread's end, a notification, the
 //! others at a barrier) is interrupted as soon as the exception is thrown; the order of the exception
-//! and what would have ended the waiting matters, so steps that may wake somebody read, and steps
+//! and what would have ended the waiting matters, so steps that may wake a thread read, and steps
 //! that throw write, an object common to all.
 
 use std::any::Any;

@@ -1,4 +1,4 @@
-//! What costs too much to do in every search, and is done once somebody turns out to need it: then
+//! What costs too much to do in every search, and is done once a program turns out to need it: then
 //! the search begins anew with the feature switched on.
 
 /// Something that is off unless wanted.

@@ -116,7 +116,7 @@ pub(crate) fn register(name: &str, holds: impl Fn() -> bool + 'static) {
 pub(crate) fn check() {
     let all = with(|world| {
         world.invariants.peeking = true;
-        // This may run on any stack, so nobody can wait here.
+        // This may run on any stack, so it is not possible to wait here.
         world.aborting = true;
         world.invariants.all.clone()
     });

@@ -1,4 +1,4 @@
-//! What happened in one execution, for people: kept only when somebody will read it.
+//! What happened in one execution, for people: kept only when it will be read.
 
 use super::op::Place;
 

@@ -7,7 +7,7 @@
 //!
 //! Fences are as in C++20 (section 33.5.11): a release fence is what later stores of its thread
 //! release, and an acquire fence acquires what the stores have released that its thread has read
-//! before. To make an object writes it: whoever accesses it without knowing of that is in a race, also
+//! before. To make an object writes it: a thread that accesses it without knowing of that is in a race, also
 //! at an atomic.
 
 use strait_explore::EventId;

@@ -33,7 +33,7 @@ pub(crate) enum State {
     Finished,
 }
 
-/// What a thread that is over has left for whoever joins it.
+/// What a thread that is over has left for the thread that joins it.
 pub(crate) enum Left {
     /// Its value.
     Value(Box<dyn Any>),
@@ -61,11 +61,11 @@ pub(crate) struct Thread {
     pub(crate) suspender: Option<Suspender>,
     /// Its code, until that begins.
     pub(crate) room: Room,
-    /// What it gave, until somebody takes it.
+    /// What it gave, until it is taken.
     pub(crate) left: Option<Left>,
     /// The thread-local values it has made, each with its key.
     pub(crate) locals: Vec<(usize, Rc<dyn Any>)>,
-    /// Can nobody join it any more?
+    /// Can it not be joined any more?
     pub(crate) detached: bool,
     /// Who waits for its end.
     pub(crate) joiners: Few<u32>,

@@ -112,7 +112,7 @@ impl<T> Core<T> {
         let value = self.handed(me);
         let mut state = self.state();
         if value.is_some() && patience == Patience::Limited {
-            // Nobody has woken this thread, which would have told it.
+            // No other thread has woken this one, which would have told it.
             self.synchronise(&mut state, place);
         }
         state.asks.retain(|ask| ask.thread != me);

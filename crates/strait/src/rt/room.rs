@@ -17,7 +17,7 @@ type Block = MaybeUninit<u128>;
 struct Kind {
     /// Reads the code and performs it.
     perform: unsafe fn(*mut Block),
-    /// Reads the code and puts it into a box. Nobody can perform it there, so that there is one place
+    /// Reads the code and puts it into a box. It cannot be performed there, so that there is one place
     /// where it is performed.
     unpack: unsafe fn(*mut Block) -> Box<dyn Any>,
 }
@@ -53,7 +53,7 @@ impl Code {
     /// out of a room in order to switch to the coroutine that begins with this.
     #[inline(always)]
     pub(crate) fn perform(self) {
-        // SAFETY: `Room::put` has written code of this kind, and nobody has moved it away.
+        // SAFETY: `Room::put` has written code of this kind, and it was not moved away.
         unsafe { (self.kind.perform)(self.memory) }
     }
 }

@@ -89,7 +89,7 @@ pub(crate) fn interrupted() -> u32 {
     }
 }
 
-/// What a step means when nobody is scheduled any more, because the execution is over and what it has
+/// What a step means when no thread is scheduled any more, because the execution is over and what it has
 /// left is dropped: it is made at once. If it would have to wait, the destructor that makes it is ended.
 #[cold]
 fn at_teardown() -> u32 {
@@ -120,7 +120,7 @@ fn stay_for_good() {
 
 /// Is the current model thread's stack being unwound? The operating system thread is panicking when
 /// any of its coroutines is, of whatever execution. Which ones was noted, except for what the program
-/// has raised without the panic hook: then nobody else can be meant if nobody is known to unwind.
+/// has raised without the panic hook: then no other thread can be meant if none is known to unwind.
 pub(crate) fn is_unwinding() -> bool {
     std::thread::panicking()
         && with(|world| world.me().unwinding || nobody_unwinds()).unwrap_or(true)
@@ -178,7 +178,7 @@ pub(crate) fn pause() {
     }
 }
 
-/// Ends the execution after a fault that was noted: what anybody would do next means nothing.
+/// Ends the execution after a fault that was noted: what threads would do next means nothing.
 pub(crate) fn give_up() {
     with(|world| world.over = true);
     stay_for_good();
@@ -392,7 +392,7 @@ pub(crate) fn tear_down(world: *mut World) {
     }
 }
 
-/// Drops what a complete execution has left. Nobody is scheduled any more.
+/// Drops what a complete execution has left. No thread is scheduled any more.
 #[cold]
 fn drop_rubbish() {
     let rubbish = with(|world| {

@@ -2,7 +2,7 @@
 //!
 //! While only channels with buffers are concerned, a select is a step with as many gates as cases. A
 //! select over rendezvous channels stands in the queues of all of them with one ticket, which can be
-//! cashed once; whoever cashes it, or makes the select look again, competes with the partners at the
+//! cashed once; a thread that cashes it, or makes the select look again, competes with the partners at the
 //! other channels. So while those are in use, all steps at channels of selects also write one common
 //! object.
 
@@ -138,7 +138,7 @@ pub(crate) fn select(
         leave();
         if let Some(index) = ticket.case() {
             if limited {
-                // Nobody has woken this thread, which would have told it.
+                // No other thread has woken this one, which would have told it.
                 with(|world| world.acquire(objects[index]));
             }
             return Some((index, true));

@@ -24,7 +24,7 @@ pub(crate) struct Fresh {
 const NUMBER: u32 = 24;
 
 impl Slot {
-    /// The slot of an object made where nobody can be asked whether this is a test: a static.
+    /// The slot of an object made where it is not known whether this is a test: a static.
     pub(crate) const fn unnamed() -> Slot {
         Slot(AtomicU64::new(0))
     }
@@ -49,7 +49,7 @@ impl Slot {
         Slot(AtomicU64::new(word.unwrap_or(0)))
     }
 
-    /// Was the object made where nobody can be asked whether this is a test, or for real?
+    /// Was the object made where it is not known whether this is a test, or for real?
     #[inline]
     pub(crate) fn is_unnamed(&self) -> bool {
         self.0.load(Ordering::Relaxed) == 0

@@ -70,7 +70,7 @@ fn leave_join(number: u32) {
 }
 
 /// Is a thread over? Whether it is depends on a step at its end, which threads make only when
-/// somebody asks.
+/// it is asked for.
 pub(crate) fn is_finished(number: u32, place: Place) -> bool {
     with(|world| world.want(Feature::Exits));
     let object = done(number, place);
@@ -82,7 +82,7 @@ fn done(number: u32, place: Place) -> u32 {
     with(|world| world.own_object(number, 1, "end of thread", place)).unwrap_or(0)
 }
 
-/// The last step of a thread, if anybody in this search asks for it.
+/// The last step of a thread, if this search asks for it.
 pub(crate) fn exit(place: Place) {
     let asked =
         with(|world| world.features.has(Feature::Exits) || world.features.has(Feature::Exceptions));
@@ -239,7 +239,7 @@ impl World {
     }
 }
 
-/// The current thread leaves what it gave. Comes back with it if nobody can take it.
+/// The current thread leaves what it gave. Comes back with it if no thread can take it.
 fn leave(left: Left) -> Option<Left> {
     with(|world| {
         let me = world.me();
@@ -266,7 +266,7 @@ impl Joins {
         Joins { number, epoch: with(|world| world.epoch).unwrap_or(0) }
     }
 
-    /// Takes what the thread left, if it is over and nobody has taken it.
+    /// Takes what the thread left, if it is over and that was not taken.
     pub(crate) fn take(self) -> Option<Left> {
         with(|world| {
             if world.epoch != self.epoch {
@@ -279,7 +279,7 @@ impl Joins {
         .flatten()
     }
 
-    /// Nobody will join the thread any more. Gives what it has left already.
+    /// The thread will not be joined any more. Gives what it has left already.
     pub(crate) fn give_up(self) -> Option<Left> {
         with(|world| {
             if world.epoch == self.epoch {
@@ -290,17 +290,17 @@ impl Joins {
     }
 }
 
-/// The current thread has panicked, which nobody has seen yet. Leaves the panic to whoever joins it.
+/// The current thread has panicked, which was not seen yet. Leaves the panic to the thread that joins it.
 pub(crate) fn panicked(panic: Box<dyn Any + Send>) {
     note_panic(&*panic);
     drop_unwanted(leave(Left::Panic(panic)));
 }
 
-/// Notes a panic in the current thread that nobody has seen yet.
+/// Notes a panic in the current thread that was not seen yet.
 pub(crate) fn note_panic(panic: &(dyn Any + Send)) {
     let is_main = with(|world| world.current == 0).unwrap_or(false);
     if !is_main && panic.is::<crate::exception::ThreadKilled>() {
-        // Whoever has killed it knows.
+        // The thread that has killed it knows.
         return;
     }
     let text = payload_text(panic);
@@ -315,7 +315,7 @@ pub(crate) fn leave_value(value: Box<dyn Any>) {
     drop_unwanted(leave(Left::Value(value)));
 }
 
-/// Drops what nobody can take any more. If that panics, nobody sees it.
+/// Drops what cannot be taken any more. If that panics, it is not seen.
 #[inline]
 fn drop_unwanted(unwanted: Option<Left>) {
     if unwanted.is_some() {
@@ -323,7 +323,7 @@ fn drop_unwanted(unwanted: Option<Left>) {
     }
 }
 
-/// Somebody has seen the panic of a thread.
+/// The panic of a thread was seen.
 pub(crate) fn seen_panic(number: u32) {
     with(|world| world.ending.panics.retain(|&(thread, _)| thread != number));
 }

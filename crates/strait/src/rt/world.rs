@@ -4,7 +4,7 @@
 //! A thread runs freely until it wants to do something that others could notice; then it announces
 //! that and waits to be chosen. What it does between two such steps belongs to the first of them.
 //! Starting a thread, waiting for one to end and being woken need no step of their own, since
-//! nobody can do anything about them: they are causes of the thread's next step.
+//! no schedule can change them: they are causes of the thread's next step.
 
 use std::any::Any;
 use std::num::NonZero;
@@ -75,12 +75,12 @@ pub(crate) struct World {
     pub(crate) current: u32,
     /// Threads whose code can go on.
     pub(crate) ready: Vec<u32>,
-    /// Is the execution over, and what it has left being dropped? Then nobody is scheduled.
+    /// Is the execution over, and what it has left being dropped? Then no thread is scheduled.
     pub(crate) aborting: bool,
-    /// Does whoever is resumed at its announced step not go on as usual: is the execution over, or
+    /// Does a thread that is resumed at its announced step not go on as usual: is the execution over, or
     /// an exception raised instead?
     pub(crate) stops: bool,
-    /// Has the execution ended early, by a fault or because it lacks something, so that nobody makes a
+    /// Has the execution ended early, by a fault or because it lacks something, so that no thread makes a
     /// step any more?
     pub(crate) over: bool,
     /// How many threads are neither over nor phantoms.
@@ -91,7 +91,7 @@ pub(crate) struct World {
     pub(crate) parallelism: NonZero<usize>,
     /// How many thread-local values there are.
     pub(crate) locals: u32,
-    /// How many threads have left something that nobody has taken.
+    /// How many threads have left something that was not taken.
     pub(crate) lefts: u32,
     pub(crate) log: Option<Log>,
     pub(crate) ending: Ending,
@@ -150,7 +150,7 @@ pub(crate) enum Activity {
 /// What is known about how the execution ends.
 #[derive(Default, Debug)]
 pub(crate) struct Ending {
-    /// Panics in threads that nobody has joined, first one first.
+    /// Panics in threads that were not joined, first one first.
     pub(crate) panics: Vec<(u32, String)>,
     /// A fault that the runtime has seen: a data race, a broken invariant.
     pub(crate) fault: Option<String>,
@@ -465,7 +465,7 @@ impl World {
         }
     }
 
-    /// Forgets what threads have left and nobody has taken, without dropping it: whoever could have taken
+    /// Forgets what threads have left and was not taken, without dropping it: a thread that could have taken
     /// it was abandoned, or has forgotten it as well.
     #[cold]
     pub(crate) fn forget_left(&mut self) {
@@ -489,7 +489,7 @@ impl World {
         self.activity[number] = if active { Activity::Active } else { Activity::Idle };
     }
 
-    /// Somebody needs a feature. If it is off, the search begins anew, so this execution need not go
+    /// The program needs a feature. If it is off, the search begins anew, so this execution need not go
     /// on: perhaps it would do so for ever, because of what it lacks.
     pub(crate) fn want(&mut self, feature: Feature) {
         self.features.want(feature);

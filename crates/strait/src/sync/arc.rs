@@ -1,7 +1,7 @@
 //! `Arc` and `Weak`, as in `std::sync`, with a leak check: an execution whose `Arc`s are not all
 //! dropped at its end fails. Cloning and dropping are no steps, unless the program asks about other
 //! pointers (`strong_count`, `try_unwrap`, `upgrade` and the like), or dropping a value makes steps,
-//! which whoever drops the last pointer makes: then their order can be told.
+//! which the thread that drops the last pointer makes: then their order can be told.
 
 use std::fmt;
 use std::ops::Deref;
@@ -34,7 +34,7 @@ impl<T: ?Sized> Watched<T> {
     fn get(&self) -> &real::Arc<T> {
         match &self.0 {
             Some(real) => real,
-            None => unreachable!("nobody has a pointer that was taken away"),
+            None => unreachable!("there is no pointer that was taken away"),
         }
     }
 
@@ -42,7 +42,7 @@ impl<T: ?Sized> Watched<T> {
     fn take(mut self) -> real::Arc<T> {
         match self.0.take() {
             Some(real) => real,
-            None => unreachable!("nobody has a pointer that was taken away"),
+            None => unreachable!("there is no pointer that was taken away"),
         }
     }
 }
@@ -79,7 +79,7 @@ pub struct Weak<T: ?Sized> {
 #[derive(Clone, Copy)]
 struct Shared {
     epoch: u64,
-    /// The object that stands for the count, if anybody needs it; 0 otherwise.
+    /// The object that stands for the count, if it is needed; 0 otherwise.
     object: u32,
 }
 
@@ -97,7 +97,7 @@ impl Shared {
         shared.unwrap_or(Shared::NONE)
     }
 
-    /// Changes the count, or looks at it: a step, if that can be told. Whoever does it sees what
+    /// Changes the count, or looks at it: a step, if that can be told. The thread that does it sees what
     /// others did before they did it.
     #[inline]
     fn step(self, changes: bool, label: &'static str, place: Place) {
@@ -208,7 +208,7 @@ impl<T> Arc<T> {
         }
         match this.real.0.as_mut().and_then(real::Arc::get_mut) {
             Some(value) => value,
-            None => unreachable!("nobody else has the new pointer"),
+            None => unreachable!("no other thread has the new pointer"),
         }
     }
 

@@ -188,7 +188,7 @@ macro_rules! atomic_type {
                 self.exchange((current, new), (success, failure), true)
             }
 
-            /// Repeats a change until nobody else has interfered, or it is refused.
+            /// Repeats a change until no other thread has interfered, or it is refused.
             #[track_caller]
             pub fn fetch_update(
                 &self,
@@ -206,7 +206,7 @@ macro_rules! atomic_type {
                 Err(old)
             }
 
-            /// The value, which nobody else can access.
+            /// The value, which no other thread can access.
             #[track_caller]
             pub fn into_inner(self) -> $value {
                 if under_test() {
@@ -216,7 +216,7 @@ macro_rules! atomic_type {
                 self.real.into_inner()
             }
 
-            /// Reads and changes the value, which nobody else can access. Stands for std's
+            /// Reads and changes the value, which no other thread can access. Stands for std's
             /// `get_mut`, because under test the value lives elsewhere.
             #[track_caller]
             pub fn with_mut<R>(&mut self, change: impl FnOnce(&mut $value) -> R) -> R {

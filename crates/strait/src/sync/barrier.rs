@@ -54,7 +54,7 @@ impl Barrier {
             with(|world| self.slot.find(world, || FRESH, place)).unwrap_or((0, false));
         let mut leads = false;
         if fresh {
-            // Whoever has come in an earlier execution does not count.
+            // A thread that has come in an earlier execution does not count.
             self.arrived.lock().unwrap_or_else(PoisonError::into_inner).clear();
         }
         point(Op::write(object, "wait", place));

@@ -5,7 +5,7 @@
 //! If the lock outlives the execution, as a static does, it is made free by force.
 #![allow(
     unsafe_code,
-    reason = "a real lock is replaced by a free one when whoever has it will never come back"
+    reason = "a real lock is replaced by a free one when the thread that has it will never come back"
 )]
 
 use std::cell::UnsafeCell;
@@ -51,7 +51,7 @@ impl Taken {
     /// Makes the lock free, although the guard of an abandoned thread still borrows it.
     pub(crate) fn free_by_force(self) {
         // SAFETY: the guard on the stack of the abandoned thread borrows the lock, so the lock is there.
-        // Nobody under test waits for a real lock, since the model has given it to one thread alone.
+        // No thread under test waits for a real lock, since the model has given it to one thread alone.
         unsafe {
             match self {
                 Taken::Mutex(lock) => lock.as_ref().0.get().write(real::Mutex::new(())),

@@ -24,7 +24,7 @@ pub struct Mutex<T: ?Sized> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: as for std's `Mutex`: whoever has a reference to the value has the lock.
+// SAFETY: as for std's `Mutex`: code with a reference to the value has the lock.
 unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
 // SAFETY: as above.
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
@@ -130,7 +130,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// What the lock protects; nobody else can have it.
+    /// What the lock protects; no other thread can have it.
     #[track_caller]
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         let poisoned = under_test().then(|| lock::is_poisoned(&self.slot, Location::caller()));
@@ -142,7 +142,7 @@ impl<T: ?Sized> Mutex<T> {
         &self.slot
     }
 
-    /// The real guard; the model has made sure that nobody under test has it.
+    /// The real guard; the model has made sure that no thread under test has it.
     fn take(&self) -> real::MutexGuard<'_, ()> {
         if self.slot.is_unnamed() {
             with(|world| world.take_outside(Taken::mutex(&self.real)));
@@ -162,7 +162,7 @@ impl<T: ?Sized> Mutex<T> {
         drop(real);
     }
 
-    /// Waits for somebody who is not part of this execution.
+    /// Waits for a thread that is not part of this execution.
     #[cold]
     fn wait_for_real(&self) -> real::MutexGuard<'_, ()> {
         self.real.get().lock().unwrap_or_else(PoisonError::into_inner)
@@ -236,7 +236,7 @@ impl<T: ?Sized> Deref for MutexGuard<'_, T> {
 
 impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the guard has the lock, and is borrowed by nobody else.
+        // SAFETY: the guard has the lock, and is not borrowed elsewhere.
         unsafe { &mut *self.mutex.value.get() }
     }
 }

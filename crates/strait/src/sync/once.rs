@@ -18,7 +18,7 @@ use crate::rt::op::{Op, Place};
 use crate::rt::schedule::{drain, point};
 use crate::rt::slot::{Fresh, Slot};
 
-/// Nobody is initialising.
+/// No thread is initialising.
 const FREE: u8 = 1;
 /// Initialisation is over.
 const DONE: u8 = 2;
@@ -114,7 +114,7 @@ impl Happens {
 pub struct OnceLock<T> {
     happens: Happens,
     real: real::OnceLock<T>,
-    /// The value of the current execution, if the cell was not made by it. Whoever has got a reference to an
+    /// The value of the current execution, if the cell was not made by it. Code that has got a reference to an
     /// older one, which looks as if it lasted as long as the cell, may still have it: it is never freed.
     again: AtomicPtr<Made<T>>,
 }
@@ -220,16 +220,16 @@ impl<T> OnceLock<T> {
         self.modelled().unwrap_or_else(|| crate::rt::lock::gone())
     }
 
-    /// Takes the value away, which nobody else can access.
+    /// Takes the value away, which no other thread can access.
     #[track_caller]
     pub fn take(&mut self) -> Option<T> {
         std::mem::take(self).into_inner()
     }
 
-    /// The value, which nobody else can access.
+    /// The value, which no other thread can access.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         let epoch = with(|world| world.epoch);
-        // SAFETY: what was stored there was leaked, and the cell is borrowed by nobody else.
+        // SAFETY: what was stored there was leaked, and the cell is not borrowed elsewhere.
         let made = unsafe { self.again.load(Ordering::Acquire).as_mut() };
         match made.filter(|made| Some(made.epoch) == epoch) {
             Some(made) => Some(&mut made.value),
@@ -241,7 +241,7 @@ impl<T> OnceLock<T> {
     pub fn into_inner(self) -> Option<T> {
         let epoch = with(|world| world.epoch);
         let made = self.again.load(Ordering::Acquire);
-        // SAFETY: what was stored there was leaked as a box, and the cell, which nobody borrows, is used up.
+        // SAFETY: what was stored there was leaked as a box, and the cell, which is not borrowed, is used up.
         let made = unsafe { made.as_ref() }
             .filter(|made| Some(made.epoch) == epoch)
             .map(|_| unsafe { Box::from_raw(made) });

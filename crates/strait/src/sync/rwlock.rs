@@ -25,7 +25,7 @@ pub struct RwLock<T: ?Sized> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: as for std's `RwLock`: whoever has a reference to the value has the lock.
+// SAFETY: as for std's `RwLock`: code with a reference to the value has the lock.
 unsafe impl<T: ?Sized + Send> Send for RwLock<T> {}
 // SAFETY: as above; several readers may have references at the same time.
 unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
@@ -161,7 +161,7 @@ macro_rules! lock_methods {
     };
 }
 
-/// The real guard; the model has made sure that nobody under test is in the way. Waits for others.
+/// The real guard; the model has made sure that no thread under test is in the way. Waits for others.
 fn had<G>(result: TryLockResult<G>, wait: impl FnOnce() -> LockResult<G>) -> G {
     match result {
         Ok(real) => real,
@@ -201,7 +201,7 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// What the lock protects; nobody else can have it.
+    /// What the lock protects; no other thread can have it.
     #[track_caller]
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         let poisoned = under_test().then(|| lock::is_poisoned(&self.slot, Location::caller()));
@@ -264,7 +264,7 @@ impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
 
 impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the guard has the lock alone, and is borrowed by nobody else.
+        // SAFETY: the guard has the lock alone, and is not borrowed elsewhere.
         unsafe { &mut *self.value.get() }
     }
 }

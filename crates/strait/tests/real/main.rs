@@ -26,7 +26,7 @@ fn on_threads(code: impl Fn(usize) + Sync) {
         let code = &code;
         let threads: Vec<_> =
             (0..THREADS).map(|number| scope.spawn(move || code(number))).collect();
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        threads.into_iter().for_each(|thread| thread.join().expect("the thread does not panic"));
     });
 }
 
@@ -177,7 +177,7 @@ impl Future for Told {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let mut state = self.0.lock().unwrap();
+        let mut state = self.0.lock().expect("nothing panics while it is held");
         if state.0 {
             return Poll::Ready(());
         }

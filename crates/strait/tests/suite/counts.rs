@@ -260,7 +260,7 @@ fn who_drops_the_last_pointer_is_a_matter_of_order_if_that_is_a_step() {
     assert!(outcomes.is_exhaustive());
 }
 
-/// Threads that each do something to one variable, by their numbers. Nobody looks at the end.
+/// Threads that each do something to one variable, by their numbers. The end is not looked at.
 fn all_at_once(threads: usize, act: fn(usize, &AtomicUsize)) {
     let variable = Arc::new(AtomicUsize::new(0));
     for number in 0..threads {

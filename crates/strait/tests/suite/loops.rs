@@ -126,7 +126,7 @@ fn by_looking_first(lock: &AtomicUsize) {
     }
 }
 
-/// A lock with tickets: everybody waits for another number.
+/// A lock with tickets: each thread waits for another number.
 fn by_ticket() -> usize {
     let shared = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0)));
     let threads: Vec<_> = (0..3)

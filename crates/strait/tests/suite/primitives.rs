@@ -429,7 +429,7 @@ fn the_last_owner_sees_what_the_others_wrote() {
         let slot = Counted::new(Slot(UnsafeCell::new(0)));
         let theirs = slot.clone();
         let other = thread::spawn(move || {
-            // SAFETY: nobody else accesses the cell, as the check shows.
+            // SAFETY: no other thread accesses the cell, as the check shows.
             theirs.0.with_mut(|value| unsafe { *value = 1 });
         });
         let last = Counted::into_inner(slot).map(|slot| slot.0.into_inner());

@@ -63,7 +63,7 @@ fn exchanges() -> (usize, usize) {
     let theirs = shared.clone();
     let exchange = |shared: &AtomicUsize, to| {
         let result = shared.compare_exchange_weak(0, to, Ordering::AcqRel, Ordering::Relaxed);
-        result.map_or_else(|found| 10 + found, |found| found)
+        result.unwrap_or_else(|found| 10 + found)
     };
     let other = thread::spawn(move || exchange(&theirs, 1));
     let mine = exchange(&shared, 2);

@@ -134,7 +134,7 @@ pub const ROWS: &[Row] = &[
         "plain datum, one side locks",
         "L m; N d 1; M m | O d",
         RACE,
-        "a mutex orders nobody who does not lock it",
+        "a mutex orders no thread that does not lock it",
     ),
     row(
         "atomic datum, mutex",
