@@ -23,9 +23,10 @@ impl Crash {
         !self.race && (!self.by_runtime || plain.iter().any(|text| self.message.starts_with(text)))
     }
 
-    /// Did the goroutine that runs a test panic?
+    /// Did the goroutine that runs a test or an example panic?
     pub fn is_of_test(&self) -> bool {
-        let runs_test = |site: &Site| site.function == "testing.tRunner";
+        let runs_test =
+            |site: &Site| ["testing.tRunner", "testing.runExample"].contains(&&*site.function);
         self.stacks.iter().any(|stack| stack.frames.iter().any(runs_test))
     }
 }

@@ -45,7 +45,7 @@ fn is_hook(site: &Site) -> bool {
     site.function.starts_with("runtime.strait") && !RENAMED.contains(&site.function.as_str())
 }
 
-/// A fatal error or a signal whose stack goes through a hook. A panic is raised for the program, also
+/// A fatal error on the scheduler's stack, or a fatal error or a signal whose stack goes through a hook. A panic is raised for the program, also
 /// below a hook: the overlay's version of `select` calls the original.
 fn crash_in_hook(output: &str) -> Option<String> {
     let lines: Vec<&str> = output.lines().collect();
@@ -54,7 +54,12 @@ fn crash_in_hook(output: &str) -> Option<String> {
     if OF_PROGRAM.iter().any(|known| message.contains(known)) {
         return None;
     }
-    let mut crashing = sections(&lines[at + 1..])
+    let sections = sections(&lines[at + 1..]);
+    // Code of the program does not run on the scheduler's stack.
+    if lines[at].starts_with("fatal error: ") && sections.first()?.goroutine.is_none() {
+        return Some(format!("the Go runtime crashed: {message}"));
+    }
+    let mut crashing = sections
         .into_iter()
         .scan(false, |seen, section| {
             // The stack of the scheduler comes first, then the goroutine that ran; the others follow.
@@ -104,19 +109,16 @@ mod tests {
         let program = "fatal error: concurrent map writes\n\ngoroutine 9 [running]:\nm.g()\n\t/w/m/a.go:3 +0x1\n\ngoroutine 8 [sleep]:\nruntime.straitYield(0x1)\n\t/go/src/runtime/strait_hooks.go:3 +0x1\n";
         let select = "panic: send on closed channel\n\ngoroutine 7 [running]:\nruntime.straitSelect(0x1)\n\t/go/src/runtime/strait_hooks.go:3 +0x1\n";
         let endless = "runtime: goroutine stack exceeds 1000000000-byte limit\nfatal error: stack overflow\n\nruntime stack:\nruntime.straitYield()\n\t/go/src/runtime/strait_hooks.go:3 +0x1\n";
+        let leaked = "runtime:   gp: gp=0x17, goid=12, gp->atomicstatus=10\nfatal error: bad g->status in ready\n\nruntime stack:\nruntime.throw({0x69dd7f?, 0x0?})\n\t/go/src/runtime/panic.go:1229 +0x48\nruntime.ready(0x17)\n\t/go/src/runtime/proc.go:1127 +0x26a\n\ngoroutine 1 gp=0x17 m=nil [chan receive]:\nm.TestA()\n\t/w/a_test.go:3 +0x1\n";
         for (output, expected) in [
+            (leaked, Some("the Go runtime crashed: bad g->status in ready")),
             (
                 timer,
                 Some(
                     "the Go runtime crashed in runtime.straitPrefer: SIGSEGV: segmentation violation",
                 ),
             ),
-            (
-                scheduler,
-                Some(
-                    "the Go runtime crashed in runtime.straitTry: runtime: mcall called on m->g0 stack",
-                ),
-            ),
+            (scheduler, Some("the Go runtime crashed: runtime: mcall called on m->g0 stack")),
             (program, None),
             (select, None),
             (endless, None),

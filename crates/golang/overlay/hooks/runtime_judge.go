@@ -205,6 +205,7 @@ func StraitFinish(code int) {
 		return
 	}
 	straitLeaks(2)
+	straitOwnTimers()
 	if straitStuckNow() {
 		systemstack(func() { usleep(30 * 1000) })
 		if straitStuckNow() {
@@ -370,9 +371,13 @@ func straitWriteOne(gp *g, status uint32) {
 	w.put(uint32(gp.goid))
 	w.put(uint32(gp.parentGoid))
 	leaked := straitCanJudge && status == straitLeaked
+	if straitIgnoresTimers && gp.strait.leaked == 0 && !straitKeptByTimers(gp) {
+		// A goroutine that its own timers wake may wake this one.
+		leaked = false
+	}
 	code, reason := uint32(0), ""
 	switch {
-	case status == _Gwaiting || leaked:
+	case status == _Gwaiting || status == straitLeaked:
 		code, reason = 1, gp.waitreason.String()
 	case status == _Gsyscall:
 		code = 2
@@ -461,9 +466,40 @@ func straitKeptByTimers(gp *g) bool {
 	return faketime != 0 && gp.strait.timers >= 3
 }
 
+// straitIgnoresTimers is set when rule R2 is asked for: after the tests, since a goroutine that has counted
+// enough ticks ends, and may wake others.
+var straitIgnoresTimers bool
+
 // straitOwnTimer: is this a channel to be ignored when the collector asks who might wake gp?
 func straitOwnTimer(gp *g, sg *sudog) bool {
-	return straitOn != nil && straitKeptByTimers(gp) && straitSudogChan(sg).timer != nil
+	return straitIgnoresTimers && straitKeptByTimers(gp) && straitSudogChan(sg).timer != nil
+}
+
+// straitOwnTimers asks the collector once more, by rule R2, if that can make a difference. What was
+// leaked without it is written down before.
+func straitOwnTimers() {
+	asks := false
+	stw := stopTheWorld(stwGoroutineProfile)
+	for _, gp := range allgs {
+		if straitStatus(gp) == straitLeaked {
+			gp.strait.leaked = 1
+		} else if straitExists(gp) && straitKeptByTimers(gp) {
+			asks = true
+		}
+	}
+	straitIgnoresTimers = asks
+	startTheWorld(stw)
+	if asks {
+		straitLeaks(1)
+	}
+}
+
+// straitWake is the beginning of ready. A goroutine that was called leaked because only its own timers
+// wake it is woken by them all the same. To the scheduler it has only been waiting.
+func straitWake(gp *g) {
+	for straitCanJudge && straitStatus(gp) == straitLeaked {
+		gp.atomicstatus.CompareAndSwap(straitLeaked, _Gwaiting)
+	}
 }
 
 // straitTimers: does a timer of this processor run that the program has started? The scavenger has one

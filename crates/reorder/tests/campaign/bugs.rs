@@ -133,6 +133,12 @@ func TestPrepares(t *testing.T) { prepared = new(int) }
 
 // It panics if it is run alone.
 func TestNeedsPrepares(t *testing.T) { *prepared = 1 }
+
+// It needs a server that is not there.
+func ExampleServer() {
+	panic("connection refused")
+	// Output: ok
+}
 "#;
 
 #[test]
@@ -161,7 +167,7 @@ fn tests_that_misbehave_are_survived_and_said() {
     let names = |list: &[String]| -> Vec<String> {
         list.iter().filter_map(|name| name.rsplit(' ').next().map(ToOwned::to_owned)).collect()
     };
-    assert_eq!(names(&outcome.ended.failing), ["TestFails", "TestNeedsPrepares"]);
+    assert_eq!(names(&outcome.ended.failing), ["TestFails", "TestNeedsPrepares", "ExampleServer"]);
     assert_eq!(names(&outcome.ended.exiting), ["TestExits"]);
     let [problem] = outcome.prepared.problems.as_slice() else {
         panic!("{:?}", outcome.prepared.problems)
