@@ -55,7 +55,9 @@ type Driver struct {
 	goNames     map[string]GoName        // what people call objects of the program
 	origins     map[string]*Messages     // of variables that hold what was received or read: what is known of it
 	fromShared  map[string]bool          // unknowns that were read from memory other goroutines write
-	declared    map[string]bool          // unknowns that are variables of packages which are not read
+	// nativePanics: the last function that was called with known arguments has panicked.
+	nativePanics bool
+	declared     map[string]bool // unknowns that are variables of packages which are not read
 }
 
 // Note is an assumption.

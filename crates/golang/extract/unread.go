@@ -65,7 +65,7 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos 
 	external := quiet && !d.isDetermined(s, target) && !(d.facts.setsEnv && readsEnvironment(target.fn))
 	finish(d.unknownFrom(s, here(s.top()), site, t, external))
 	if len(found) == 0 {
-		return false
+		return quiet && d.refusedPerhaps(s, site, target, pos)
 	}
 	return d.callBack(s, target, found, pos)
 }
