@@ -53,6 +53,11 @@ func (d *Driver) refusalModels(m *modelled) (bool, bool) {
 			return true, d.panics(m.s, somePanic(), m.pos)
 		}
 	}
+	if takesBase[m.name] {
+		if base, ok := m.args[len(m.args)-1].(KInt); ok && (base < 2 || base > 36) {
+			return text("strconv: illegal AppendInt/FormatInt base")
+		}
+	}
 	if op, ok := strings.CutPrefix(m.name, "(*sync.Map)."); ok && op != "Range" && op != "Clear" {
 		if danger, message := d.failsKey(m.arg(1), types.NewInterfaceType(nil, nil)); danger == certain {
 			return true, d.panics(m.s, d.runtimeError(message), m.pos)
@@ -62,6 +67,11 @@ func (d *Driver) refusalModels(m *modelled) (bool, bool) {
 		return true, d.panics(m.s, d.runtimeError(nilDereference), m.pos)
 	}
 	return false, false
+}
+
+// takesBase are the functions whose last argument is the base of a number.
+var takesBase = map[string]bool{
+	"strconv.FormatInt": true, "strconv.FormatUint": true, "strconv.AppendInt": true, "strconv.AppendUint": true,
 }
 
 // dereferences tells methods of models that read what their receiver points to, whatever they do.
