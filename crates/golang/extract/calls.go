@@ -90,9 +90,12 @@ func (d *Driver) enter(s *State, site ssa.Instruction, call *ssa.CallCommon, fn 
 	if done, end := d.callModelled(s, site, target, pos, finish); done {
 		return end
 	}
+	d.nativePanics = false
 	if v, ok := d.callNative(s, site, target); ok {
 		finish(v)
 		return false
+	} else if d.nativePanics {
+		return d.panics(s, somePanic(), pos)
 	}
 	if v, ok := d.appendNative(s, site, target, pos); ok && !deferred {
 		finish(v)

@@ -259,7 +259,10 @@ func (d *Driver) global(s *State, g *ssa.Global) Value {
 	if s.heap[name] == nil {
 		t := g.Type().(*types.Pointer).Elem()
 		if !d.world.isRoot(g.Pkg) {
-			value := d.unknownFrom(s, "global", g, t, g.Pkg.Pkg.Path() == "os")
+			value := d.fromEnvironment(s, "global", g, t)
+			if g.Pkg.Pkg.Path() != "os" {
+				eachUnknown(text(value), func(token string) bool { d.declared[token] = true; return true })
+			}
 			if types.Identical(t, errorType) {
 				value = d.sentinel(g.Pkg.Pkg.Path(), g.Name())
 			} else if _, isFunction := t.Underlying().(*types.Signature); isFunction && isQuietPackage(g.Pkg.Pkg.Path()) {

@@ -41,7 +41,7 @@ func (d *Driver) callModelled(s *State, site ssa.Instruction, target Target, pos
 	}
 	m := &modelled{s, site, functionName(fn), target.args, fn, pos, finish}
 	for _, family := range []func(*modelled) (bool, bool){
-		d.lockModels, d.waitGroupModels, d.syncMapModels, d.poolModels, d.onceModels, d.condModels, d.atomicModels,
+		d.refusalModels, d.lockModels, d.waitGroupModels, d.syncMapModels, d.poolModels, d.onceModels, d.condModels, d.atomicModels,
 		d.timeModels, d.laterModels, d.contextModels, d.errgroupModels, d.semaphoreModels, d.testingModels, d.runtimeModels, d.coroutineModels, d.standardModels,
 	} {
 		if done, end := family(m); done {

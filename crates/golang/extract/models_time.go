@@ -18,6 +18,10 @@ func (d *Driver) timeModels(m *modelled) (bool, bool) {
 		d.operation(m.pos)
 		m.finish(d.newClock(m, "timer"))
 	case "time.Tick":
+		if wait, ok := m.arg(0).(KInt); ok && wait <= 0 {
+			m.finish(KNil{})
+			break
+		}
 		m.finish(d.newTicks(m))
 	case "time.NewTimer", "time.NewTicker":
 		d.operation(m.pos)
@@ -226,6 +230,7 @@ func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 	case "runtime.Goexit":
 		m.s.top().mode = "exit"
 	case "os.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln", "(*log.Logger).Fatal", "(*log.Logger).Fatalf", "(*log.Logger).Fatalln":
+		d.notePrinted(m)
 		if m.s.frames[0].fn.Name() == "TestMain" && m.s.root == "main" {
 			// What a test has left behind is looked at all the same.
 			d.put(&Code{op: opEnd, pos: m.pos})
@@ -239,7 +244,8 @@ func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 	case "runtime.NumCPU", "runtime.GOMAXPROCS":
 		return d.processors(m)
 	case "log.Panic", "log.Panicf", "log.Panicln", "(*log.Logger).Panic", "(*log.Logger).Panicf", "(*log.Logger).Panicln":
-		return true, d.panics(m.s, d.unknown(m.s, here(m.s.top()), m.site, nil), m.pos)
+		d.notePrinted(m)
+		return true, d.panics(m.s, Ifc{types.Typ[types.String], d.unknown(m.s, here(m.s.top()), m.site, nil)}, m.pos)
 	case "math/rand.Intn", "math/rand.Int31n", "math/rand.Int63n", "math/rand/v2.IntN", "math/rand/v2.Int64N", "math/rand/v2.Int32N", "math/rand/v2.N",
 		"(*math/rand.Rand).Intn", "(*math/rand/v2.Rand).IntN":
 		return d.draw(m)
@@ -247,6 +253,16 @@ func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 		return false, false
 	}
 	return true, false
+}
+
+// notePrinted: the methods of what is printed before the program ends, or panics, are not followed.
+func (d *Driver) notePrinted(m *modelled) {
+	if m.name == "os.Exit" {
+		return
+	}
+	if target := (Target{m.fn, m.args}); len(d.callbacks(m.s, target)) > 0 {
+		d.assume(m.pos, "either", aboutUnreadCallback, m.fn.String())
+	}
 }
 
 // processors: a machine has one or more of them. Programs that start a goroutine for each are

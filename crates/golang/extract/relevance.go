@@ -343,6 +343,9 @@ func (r *Relevance) seedCall(i ssa.CallInstruction) {
 			r.value(arg)
 		}
 	}
+	if takesBase[functionName(callee)] {
+		r.value(common.Args[len(common.Args)-1])
+	}
 	if path == "sync/atomic" && len(common.Args) > 1 {
 		for _, arg := range common.Args[1:] {
 			if isScalar(arg.Type()) {

@@ -65,7 +65,7 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos 
 	external := quiet && !d.isDetermined(s, target) && !(d.facts.setsEnv && readsEnvironment(target.fn))
 	finish(d.unknownFrom(s, here(s.top()), site, t, external))
 	if len(found) == 0 {
-		return false
+		return quiet && d.refusedPerhaps(s, site, target, pos)
 	}
 	return d.callBack(s, target, found, pos)
 }
@@ -88,11 +88,22 @@ func (d *Driver) isDetermined(s *State, target Target) bool {
 		}
 	}
 	for _, arg := range target.args {
-		if fromOutside(text(arg)) {
+		if written := text(arg); fromOutside(written) && !d.isDeclared(written) {
 			return false
 		}
 	}
 	return len(target.args) > 0
+}
+
+// isDeclared tells whether all that is not known in a text are variables of packages that are not read:
+// what these hold is the same in every run.
+func (d *Driver) isDeclared(written string) bool {
+	all := true
+	eachUnknown(written, func(token string) bool {
+		all = all && d.declared[token]
+		return true
+	})
+	return all
 }
 
 // changesEnvironment tells functions that set variables of the environment.

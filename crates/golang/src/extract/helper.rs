@@ -71,6 +71,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("printing.go", include_str!("../../extract/printing.go")),
     ("ranges.go", include_str!("../../extract/ranges.go")),
     ("reach.go", include_str!("../../extract/reach.go")),
+    ("refusals.go", include_str!("../../extract/refusals.go")),
     ("relevance.go", include_str!("../../extract/relevance.go")),
     ("returns.go", include_str!("../../extract/returns.go")),
     ("scanning.go", include_str!("../../extract/scanning.go")),
