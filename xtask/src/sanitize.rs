@@ -2,7 +2,7 @@
 //!
 //! | step | what runs | what it looks for |
 //! |---|---|---|
-//! | `address` | the unit tests, `suite` and `real` | accesses outside of what is allocated, and after it is freed |
+//! | `address` | `suite` and `real` | accesses outside of what is allocated, and after it is freed |
 //! | `miri` | `real` | undefined behaviour and data races in code that runs outside of a check |
 //!
 //! Miri cannot follow a check, because it does not know how stacks are switched. The address sanitizer is
@@ -23,7 +23,7 @@ fn address(workspace: &Workspace) -> Outcome {
         Err(why) => return Outcome::Skipped(why),
     };
     let folder = workspace.target().join("sanitize/address").display().to_string();
-    let tests = ["test", "--package", "strait", "--lib", "--test", "suite", "--test", "real"];
+    let tests = ["test", "--package", "strait", "--test", "suite", "--test", "real"];
     // A target, even if it is this platform, keeps the flags from build scripts.
     let places = ["--target", &host, "--target-dir", &folder];
     let features = ["--features", "corosensei/sanitizer"];
