@@ -13,5 +13,5 @@ pub use campaign::{Body, Campaign, Found, Threads};
 pub use counters::Counters;
 pub use error::Error;
 pub use kind::{Kind, KindInfo, Servable, Serving, Turn, Unit};
-pub use stop::{Ending, Shortfall, Stop, Timer};
+pub use stop::{Ending, Interruption, Shortfall, Stop, Timer};
 pub use workload::{Context, Delivery, Pieces, Workload};

@@ -1,9 +1,10 @@
 //! The end of a campaign before its work is done. The user ends it by Ctrl-C or SIGTERM, the clock by
 //! `--time`. All parts of a campaign look at one [`Stop`].
 
-use std::sync::Arc;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -28,6 +29,27 @@ pub struct Shortfall {
     pub all: Option<u64>,
 }
 
+/// The signal by which the user ends a campaign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interruption {
+    /// SIGINT, as a terminal sends it.
+    CtrlC,
+    /// SIGTERM, as `kill`, service managers and CI systems send it.
+    Terminate,
+    /// SIGHUP: the terminal is gone.
+    HangUp,
+}
+
+impl fmt::Display for Interruption {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Interruption::CtrlC => "Ctrl-C",
+            Interruption::Terminate => "SIGTERM",
+            Interruption::HangUp => "SIGHUP",
+        })
+    }
+}
+
 /// Asks all parts of a campaign to end.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
@@ -35,15 +57,16 @@ pub struct Stop {
     due: Arc<AtomicBool>,
     /// What is under way ends too.
     now: Arc<AtomicBool>,
-    /// The user has asked for it.
-    interrupted: Arc<AtomicBool>,
+    /// The user has asked for it, first by this signal.
+    interruption: Arc<OnceLock<Interruption>>,
 }
 
 impl Stop {
     /// Ends everything, as the user has asked. Says whether that was asked before.
-    pub fn interrupt(&self) -> bool {
+    pub fn interrupt(&self, interruption: Interruption) -> bool {
+        let is_first = self.interruption.set(interruption).is_ok();
         self.end();
-        self.interrupted.swap(true, Ordering::SeqCst)
+        !is_first
     }
 
     /// Ends everything.
@@ -54,7 +77,12 @@ impl Stop {
 
     /// Has the user asked for it?
     pub fn was_interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::SeqCst)
+        self.interruption.get().is_some()
+    }
+
+    /// The signal by which the user has asked for it, if that is so.
+    pub fn interruption(&self) -> Option<Interruption> {
+        self.interruption.get().copied()
     }
 
     /// What is missing of a campaign that has done so much of all that it has to do, if anything is. A
@@ -131,9 +159,10 @@ mod tests {
     fn the_user_ends_everything_and_is_remembered() {
         let stop = Stop::default();
         assert!(!stop.is_due() && !stop.is_now() && !stop.was_interrupted());
-        assert!(!stop.interrupt());
+        assert!(!stop.interrupt(Interruption::Terminate));
         assert!(stop.is_due() && stop.is_now() && stop.was_interrupted());
-        assert!(stop.interrupt(), "it is the second time");
+        assert!(stop.interrupt(Interruption::CtrlC), "it is the second time");
+        assert_eq!(stop.interruption(), Some(Interruption::Terminate), "the first signal counts");
         assert!(stop.flag().load(Ordering::SeqCst));
     }
 
@@ -143,7 +172,7 @@ mod tests {
         let late = Stop::default();
         late.end();
         let interrupted = Stop::default();
-        interrupted.interrupt();
+        interrupted.interrupt(Interruption::CtrlC);
         // What ended it, how much was done of how much, whether it is complete here and in a queue.
         for (stop, done, all, is_complete) in [
             (&running, 9, Some(9), [true, true]),

@@ -1,10 +1,14 @@
-//! Ctrl-C: the first one asks the work to end and keeps what was found, the second ends at once.
+//! Ctrl-C, SIGTERM and SIGHUP: the first signal asks the work to end and keeps what was found, the second
+//! ends the process at once.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::thread;
 
 use anyhow::Context;
-use strait_campaign::Stop;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use strait_campaign::{Interruption, Stop};
 
 use crate::ui::{Ui, say, wipe_line};
 
@@ -18,19 +22,40 @@ pub fn stop_for(ui: &Ui) -> anyhow::Result<Stop> {
     let (quiet, terminal) = (ui.quiet, ui.terminal);
     let stop = Stop::default();
     let asked = stop.clone();
-    let handler = move || {
-        let again = asked.interrupt();
-        if !quiet {
-            wipe_line();
-            let stopping = "stopping; press Ctrl-C once more to stop at once";
-            say(terminal, if again { "stopped at once" } else { stopping });
-        }
-        if again {
-            leave();
+    let mut signals =
+        Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot watch for signals")?;
+    let watch = move || {
+        for signal in signals.forever() {
+            let interruption = interruption(signal);
+            let again = asked.interrupt(interruption);
+            if !quiet {
+                wipe_line();
+                say(terminal, if again { "stopped at once" } else { stopping(interruption) });
+            }
+            if again {
+                leave();
+            }
         }
     };
-    ctrlc::set_handler(handler).context("cannot watch for Ctrl-C")?;
+    let thread = thread::Builder::new().name("signals".into());
+    thread.spawn(watch).context("cannot watch for signals")?;
     Ok(stop)
+}
+
+fn interruption(signal: i32) -> Interruption {
+    match signal {
+        SIGTERM => Interruption::Terminate,
+        SIGHUP => Interruption::HangUp,
+        _ => Interruption::CtrlC,
+    }
+}
+
+fn stopping(interruption: Interruption) -> &'static str {
+    match interruption {
+        Interruption::CtrlC => "stopping; press Ctrl-C once more to stop at once",
+        Interruption::Terminate => "stopping because of SIGTERM; a second signal stops at once",
+        Interruption::HangUp => "stopping because of SIGHUP; a second signal stops at once",
+    }
 }
 
 #[allow(clippy::disallowed_methods, reason = "the user has asked twice, nothing is left to save")]

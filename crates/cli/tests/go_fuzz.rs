@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use strait_toolchain::{End, Launcher, Spec, run};
@@ -144,4 +145,28 @@ fn exit_code_and_reports_follow_the_class() {
     let (code, document) = fuzzed(folder.path(), &[]).expect("go");
     let expected = vec!["leak-in-every-run error suppressed".to_owned()];
     assert_eq!((code, findings(&document)), (0, expected));
+}
+
+#[test]
+fn a_campaign_that_is_terminated_names_the_signal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write =
+        |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("written");
+    write("go.mod", "module example.com/m\n\ngo 1.24\n");
+    write("fine_test.go", "package m\n\nimport \"testing\"\n\nfunc TestFine(t *testing.T) {}\n");
+    // When the time is over, the process gets SIGTERM, and has a minute to end.
+    let spec = Spec::new(STRAIT)
+        .arguments(["go", "fuzz", "--time", "10m", "--out", "out"])
+        .directory(folder.path())
+        .wall(Duration::from_secs(10))
+        .grace(Duration::from_secs(60));
+    let finished = run(&Launcher::of(STRAIT), &spec).expect("strait starts");
+    let (said, complaint) = (finished.stdout.text(), finished.stderr.text());
+    if complaint.contains("go was not found") || complaint.contains("no go ") {
+        assert!(std::env::var_os("CI").is_none(), "SKIPPED, which CI needs: {complaint}");
+        eprintln!("SKIPPED strait go fuzz: {complaint}");
+        return;
+    }
+    assert!(complaint.contains("stopping because of SIGTERM"), "{complaint}");
+    assert!(said.contains("Stopped early by SIGTERM."), "{said}\n{complaint}");
 }

@@ -124,6 +124,7 @@ impl History {
         let position = self.events.len() as u32;
         let thread = pick.thread.0 as usize;
         self.begin(thread, next.causes);
+        self.join_all(thread, next.follows.as_slice());
         let first_race = self.races.len() as u32;
         self.find_races(next.accesses, &open);
         // After the races: without what is overtaken, others would have opened the gate.
@@ -150,6 +151,7 @@ impl History {
     }
 
     /// The step of an event as it would be if it came before another that it is in a race with.
+    #[inline]
     pub(crate) fn step_before(&self, overtaken: usize, event: usize) -> Step {
         let Event { step, writes_if, .. } = &self.events[event];
         self.foreseen(overtaken, step.clone(), *writes_if)
@@ -158,15 +160,16 @@ impl History {
     /// A step as it would be if it came before an event that it is in a race with: whether it writes
     /// depends on the value that it would find. What comes between does not write the object: it does
     /// not happen after the event, which accesses the object.
+    #[inline]
     pub(crate) fn foreseen(
         &self,
         overtaken: usize,
         mut step: Step,
         writes_if: Option<u64>,
     ) -> Step {
-        let overtaken = &self.events[overtaken];
-        let object = |step: &Step| step.accesses.as_slice().first().map(|access| access.object);
         if let Some(wanted) = writes_if {
+            let overtaken = &self.events[overtaken];
+            let object = |step: &Step| step.accesses.as_slice().first().map(|access| access.object);
             let known = object(&overtaken.step) == object(&step);
             step.accesses.set_write(!known || overtaken.before == wanted);
         }
@@ -197,10 +200,17 @@ impl History {
         open: impl Fn(u32) -> u8,
     ) -> SmallVec<[u32; 4]> {
         self.begin(pick.thread.0 as usize, next.causes);
+        self.join_all(pick.thread.0 as usize, next.follows.as_slice());
         let start = self.races.len();
         self.find_races(next.accesses, &open);
         self.clocks.truncate(self.events.len() * self.width);
         self.races.drain(start..).collect()
+    }
+
+    /// Has an event happened?
+    pub(crate) fn has(&self, event: EventId) -> bool {
+        let events = self.by_thread.get(event.thread.0 as usize);
+        events.is_some_and(|events| events.len() > event.index as usize)
     }
 
     /// Takes the execution back to so many events.

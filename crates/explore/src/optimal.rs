@@ -176,7 +176,7 @@ impl<'s, S: Threaded> Search<'s, S> {
                 }
                 if !self.follow_tree(tree) {
                     // If something else is possible, the system does not do the same again.
-                    return self.anything().map_or(End::Complete, |_| End::Asleep);
+                    return if self.goes_astray() { End::Asleep } else { End::Complete };
                 }
             }
             if meter.interrupted(limits) {
@@ -185,7 +185,14 @@ impl<'s, S: Threaded> Search<'s, S> {
         }
     }
 
+    /// Is a step possible after one that was planned was not?
+    #[cold]
+    fn goes_astray(&self) -> bool {
+        self.anything().is_ok()
+    }
+
     /// An enabled step that is not asleep.
+    #[inline(always)]
     fn anything(&self) -> Result<Pick, End> {
         let asleep = self.nodes.last().map_or(&[][..], |node| &self.sleepers[node.sleep.clone()]);
         let mut end = End::Complete;
@@ -343,6 +350,10 @@ impl<'s, S: Threaded> Search<'s, S> {
             return;
         }
         let Some(next) = self.system.next(thread) else { return };
+        if next.follows.is_some_and(|first| !self.history.has(first)) {
+            // The thread that goes first waits in vain too, and does the same.
+            return;
+        }
         let pick = Pick { thread, choice: 0 };
         let races = self.history.races_of(pick, next, |object| self.system.open(object));
         if !races.is_empty() {
@@ -399,7 +410,7 @@ impl<'s, S: Threaded> Search<'s, S> {
             if self.follow_tree(tree) {
                 return true;
             }
-            self.report.redundant += u64::from(self.anything().is_ok());
+            self.report.redundant += u64::from(self.goes_astray());
         }
         false
     }

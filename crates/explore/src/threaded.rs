@@ -50,6 +50,9 @@ pub struct Next<'r> {
     /// The events that have opened its gates, as far as they do not write the objects it accesses:
     /// in another order others may do so. Of no meaning while the step is not enabled.
     pub enablers: &'r [EventId],
+    /// An event of another thread that has to come first although it changes nothing about this step: of
+    /// threads that can be exchanged for each other, the first one goes first.
+    pub follows: Option<EventId>,
     /// How many ways there are to take it, at least 1; a function of the objects accessed.
     pub choices: u32,
     /// If given, the step accesses one object, and writes it only if that has this

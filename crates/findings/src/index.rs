@@ -88,7 +88,7 @@ pub(crate) struct Progress {
     pub(crate) campaign: i64,
     pub(crate) target: String,
     pub(crate) second: u64,
-    pub(crate) programs: u64,
+    pub(crate) runs: u64,
 }
 
 /// A campaign as another store knows it.
@@ -327,13 +327,13 @@ impl Index {
     }
 
     pub(crate) fn progress(&self) -> Result<Vec<Progress>, Error> {
-        let question = "SELECT campaign, target, second, sum(programs) FROM progress GROUP BY campaign, target, second ORDER BY campaign, second";
+        let question = "SELECT campaign, target, second, sum(runs) FROM progress GROUP BY campaign, target, second ORDER BY campaign, second";
         self.rows(question, [], |row| {
             Ok(Progress {
                 campaign: row.get(0)?,
                 target: row.get(1)?,
                 second: unsigned(row, 2)?,
-                programs: unsigned(row, 3)?,
+                runs: unsigned(row, 3)?,
             })
         })
     }
@@ -360,13 +360,13 @@ impl Index {
         Ok(shown.into_iter().collect())
     }
 
-    /// Number, seed and active time of each campaign.
-    pub(crate) fn campaigns(&self) -> Result<Vec<(i64, u64, Duration)>, Error> {
-        self.rows("SELECT id, seed, active_ms FROM campaigns ORDER BY id", [], |row| {
+    /// Seed, active time and settings of each campaign.
+    pub(crate) fn campaigns(&self) -> Result<Vec<(u64, Duration, String)>, Error> {
+        self.rows("SELECT seed, active_ms, settings FROM campaigns ORDER BY id", [], |row| {
             Ok((
-                row.get(0)?,
-                row.get::<_, i64>(1)?.cast_unsigned(),
-                Duration::from_millis(unsigned(row, 2)?),
+                row.get::<_, i64>(0)?.cast_unsigned(),
+                Duration::from_millis(unsigned(row, 1)?),
+                row.get(2)?,
             ))
         })
     }

@@ -98,6 +98,36 @@ fn nothing_found_is_said_in_words_and_no_campaign_is_an_error() {
 }
 
 #[test]
+fn a_page_about_go_tests_speaks_of_tests_and_begins_with_what_matters_most() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut store = Store::open(folder.path()).expect("it opens");
+    let campaign = store.campaign(1, 1, "{\"kind\":\"go\"}").expect("a campaign");
+    for (index, kind, title, class, weight) in [
+        (0, "panic", "TestA panics", "panic", 20),
+        (1, "blocking", "TestB is blocked", "deadlock", 4),
+    ] {
+        let kind = Kind::new(kind).expect("good");
+        let mut discovery =
+            Discovery::new(kind, "m/p", "go1", 1, index).title(title).fingerprint(title);
+        for (name, value) in
+            [("class", json!(class)), ("level", json!("error")), ("weight", json!(weight))]
+        {
+            discovery.details.insert(name.into(), value);
+        }
+        let batch = Batch::new(campaign, "m/p", "go1", index..index + 1).found(discovery);
+        store.commit(&batch).expect("it fits");
+    }
+    store.close().expect("it closes");
+    let page = report(folder.path()).expect("a page");
+    for shown in ["tests showed one", "<th>package</th>", ">deadlock</span>", ">importance<"] {
+        assert!(page.contains(shown), "{shown}");
+    }
+    assert!(!page.contains("programs"), "{page}");
+    let list = page.split("id=\"findings\"").nth(1).expect("a list");
+    assert!(list.find("TestB is blocked") < list.find("TestA panics"), "{list}");
+}
+
+#[test]
 fn a_finding_that_names_files_elsewhere_does_not_show_them() {
     let folder = tempfile::tempdir().expect("a folder");
     example(folder.path());

@@ -5,6 +5,7 @@ import (
 	"go/types"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -22,6 +23,10 @@ func (d *Driver) binary(s *State, i *ssa.BinOp) Value {
 	}
 	if v, ok := d.computed(s, i.Op, x, y, basic); ok {
 		return v
+	}
+	if basic != nil && basic.Info()&types.IsFloat != 0 {
+		// What is no number is neither less than another one nor not less.
+		return d.derived(s, i, i.Op.String(), x, y)
 	}
 	switch i.Op {
 	case token.LSS, token.GEQ:
@@ -316,7 +321,7 @@ func (d *Driver) compare(s *State, x, y Value, negated bool) Value {
 			if a == b {
 				return answer(true)
 			}
-			if !s.joined(a.object) && !s.joined(b.object) {
+			if !s.joined(a.object) && !s.joined(b.object) && !d.isEmpty(s, a) {
 				return answer(false)
 			}
 		}
@@ -366,6 +371,33 @@ func (d *Driver) compare(s *State, x, y Value, negated bool) Value {
 		id = "!" + id
 	}
 	return Sym{id}
+}
+
+// isEmpty tells whether a pointer points to something without size: two of these may have the same
+// address.
+func (d *Driver) isEmpty(s *State, p Ptr) bool {
+	o := s.heap[p.object]
+	if o == nil || o.kind != "memory" || o.typ == nil {
+		return false
+	}
+	t := partTypeAt(o.typ, p.path)
+	return t != nil && hasNoSize(t, 4)
+}
+
+// hasNoSize tells types whose values take no memory.
+func hasNoSize(t types.Type, depth int) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for i := range u.NumFields() {
+			if depth == 0 || !hasNoSize(u.Field(i).Type(), depth-1) {
+				return false
+			}
+		}
+		return true
+	case *types.Array:
+		return u.Len() == 0
+	}
+	return false
 }
 
 // compareParts compares structs and arrays: they are equal if all their parts are.
@@ -475,6 +507,9 @@ func (d *Driver) convert(s *State, i ssa.Value, from ssa.Value) Value {
 			}
 			return roundFloat(float64(int64(v)), basic)
 		case basic.Info()&types.IsString != 0:
+			if v < 0 || v > utf8.MaxRune {
+				return KStr(string(utf8.RuneError))
+			}
 			return KStr(string(rune(v)))
 		}
 	case KFloat:

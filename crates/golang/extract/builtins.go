@@ -3,6 +3,7 @@ package main
 import (
 	"go/token"
 	"go/types"
+	"go/version"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -164,6 +165,9 @@ func (d *Driver) length(s *State, site *ssa.Call, name string, v Value) Value {
 			}
 		}
 	case Ref:
+		if o := s.heap[v.object]; o != nil && (o.kind == "timer" || o.clock != "") && d.hasUnbufferedTimers() {
+			return KInt(0)
+		}
 		if o := s.heap[v.object]; o != nil && o.kind == "chan" {
 			if name == "cap" && o.room >= 0 && !o.nilable {
 				return KInt(int64(o.room))
@@ -180,6 +184,11 @@ func (d *Driver) length(s *State, site *ssa.Call, name string, v Value) Value {
 		return Sym{"«?»"}
 	}
 	return d.unknown(s, here(s.top()), site, site.Type())
+}
+
+// hasUnbufferedTimers tells whether the channels of timers have no buffer that can be seen.
+func (d *Driver) hasUnbufferedTimers() bool {
+	return d.home == nil || version.Compare(d.home.GoVersion(), "go1.23") >= 0
 }
 
 // argumentType is the type of an argument of a call.

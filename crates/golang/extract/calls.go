@@ -83,12 +83,19 @@ func (d *Driver) enter(s *State, site ssa.Instruction, call *ssa.CallCommon, fn 
 	if !ok {
 		return d.callUnknown(s, site, call, fn, args, pos, finish)
 	}
+	if functionName(target.fn) == "(net/http.HandlerFunc).ServeHTTP" && len(target.args) > 0 {
+		// The method calls the function that it is a method of.
+		return d.enter(s, site, nil, target.args[0], target.args[1:], pos, deferred)
+	}
 	if done, end := d.callModelled(s, site, target, pos, finish); done {
 		return end
 	}
+	d.nativePanics = false
 	if v, ok := d.callNative(s, site, target); ok {
 		finish(v)
 		return false
+	} else if d.nativePanics {
+		return d.panics(s, somePanic(), pos)
 	}
 	if v, ok := d.appendNative(s, site, target, pos); ok && !deferred {
 		finish(v)

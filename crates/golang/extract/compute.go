@@ -9,7 +9,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// compute is the value of an instruction that nobody else notices.
+// compute is the value of an instruction that no other goroutine notices.
 func (d *Driver) compute(s *State, v ssa.Value) Value {
 	switch i := v.(type) {
 	case *ssa.Alloc:
@@ -135,7 +135,7 @@ func (d *Driver) zero(s *State, t types.Type, hint string, pos token.Pos, depth 
 		d.nameInside(hint, hint+"_once", "")
 		return Agg{[]Value{d.newLock(s, hint+"_once", "mutex", token.NoPos), KBool(false)}}
 	case "errgroup":
-		return Agg{[]Value{d.newLock(s, hint, "waitgroup", pos), KNil{}, KNil{}}}
+		return d.newGroup(s, hint, pos)
 	case "semaphore":
 		return Agg{[]Value{KNil{}, KNil{}, KNil{}}}
 	case "cond":
@@ -204,6 +204,9 @@ func (d *Driver) newLock(s *State, hint, kind string, pos token.Pos) Value {
 	return Ref{name}
 }
 
+// largestCapacity is what a bounded channel of the language holds at most.
+const largestCapacity = 1_000_000
+
 // makeChannel makes a channel.
 func (d *Driver) makeChannel(s *State, i *ssa.MakeChan) Value {
 	d.operation(i.Pos())
@@ -215,9 +218,9 @@ func (d *Driver) makeChannel(s *State, i *ssa.MakeChan) Value {
 		capacity = 1
 		d.assume(i.Pos(), "either", aboutUnknownCapacity)
 	}
-	if capacity > 1000 {
+	if capacity > largestCapacity {
 		d.assume(i.Pos(), "either", aboutLargeCapacity)
-		capacity = 1000
+		capacity = largestCapacity
 	}
 	hint := d.world.nameAt(i)
 	element := i.Type().Underlying().(*types.Chan).Elem()
@@ -257,6 +260,9 @@ func (d *Driver) global(s *State, g *ssa.Global) Value {
 		t := g.Type().(*types.Pointer).Elem()
 		if !d.world.isRoot(g.Pkg) {
 			value := d.fromEnvironment(s, "global", g, t)
+			if g.Pkg.Pkg.Path() != "os" {
+				eachUnknown(text(value), func(token string) bool { d.declared[token] = true; return true })
+			}
 			if types.Identical(t, errorType) {
 				value = d.sentinel(g.Pkg.Pkg.Path(), g.Name())
 			} else if _, isFunction := t.Underlying().(*types.Signature); isFunction && isQuietPackage(g.Pkg.Pkg.Path()) {

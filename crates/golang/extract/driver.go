@@ -55,6 +55,9 @@ type Driver struct {
 	goNames     map[string]GoName        // what people call objects of the program
 	origins     map[string]*Messages     // of variables that hold what was received or read: what is known of it
 	fromShared  map[string]bool          // unknowns that were read from memory other goroutines write
+	// nativePanics: the last function that was called with known arguments has panicked.
+	nativePanics bool
+	declared     map[string]bool // unknowns that are variables of packages which are not read
 }
 
 // Note is an assumption.
@@ -88,6 +91,7 @@ type Facts struct {
 	doubled   map[string]bool             // types of objects that receivers know by copies
 	torn      map[string]bool             // of these types: parts that are written afterwards
 	missed    map[*ssa.Global]bool        // package variables that are used although the entry was not seen to reach them
+	setsEnv   bool                        // the program sets variables of the environment
 }
 
 func newFacts() *Facts {
@@ -117,7 +121,7 @@ func newDriver(world *World, facts *Facts, limits Limits) *Driver {
 		contexts: facts.contexts, kinds: map[string]string{}, keys: map[string]string{},
 		names: facts.names, taken: facts.taken, instances: map[string]int{},
 		usesGlobal: facts.globals, reached: map[token.Pos]bool{}, inexact: map[token.Pos]bool{},
-		assumptions: map[string]Note{}, fromShared: map[string]bool{}, loops: map[*ssa.BasicBlock]bool{},
+		assumptions: map[string]Note{}, fromShared: map[string]bool{}, declared: map[string]bool{}, loops: map[*ssa.BasicBlock]bool{},
 		liveness: world.liveness, loopsOf: world.loopsOf,
 		hintNames: map[string]string{}, goNames: map[string]GoName{}, origins: map[string]*Messages{},
 	}

@@ -197,7 +197,7 @@ func (d *Driver) disturb(s *State, args []Value) {
 	}
 	// What can be reached is listed before anything is forgotten: what is forgotten leads nowhere.
 	names := d.reachable(s, args)
-	var inside []Ptr // parts that a pointer or slice leads to, whoever can name them
+	var inside []Ptr // parts that a pointer or slice leads to, whether or not they have names
 	for _, arg := range args {
 		eachPlace(arg, func(place Ptr) { inside = append(inside, place) })
 	}

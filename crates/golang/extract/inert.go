@@ -58,7 +58,7 @@ func (w *World) inertCall(call *ssa.CallCommon) bool {
 	}
 	if _, outside := w.outsidePath(callee); outside {
 		quiet, _ := w.quietly(callee)
-		return quiet && !isModelled(callee) && plainTuple(callee.Signature.Results())
+		return quiet && !isModelled(callee) && !setsPlain[functionName(callee)] && plainTuple(callee.Signature.Results())
 	}
 	return len(callee.Blocks) > 0 && w.inert(callee)
 }

@@ -264,7 +264,7 @@ func (w *writer) block(c *Code, env names, depth int) {
 	w.indent--
 }
 
-// goes continues in a node: its code when nobody else needs it, else a call.
+// goes continues in a node: its code when no other node needs it, else a call.
 func (w *writer) goes(c *Code, env names, depth int) {
 	node := c.node
 	if (node.uses == 1 || node.code.op == opEnd) && depth < deepest {

@@ -10,10 +10,14 @@ import (
 
 // A map that goroutines share and change is followed entry by entry as long as its keys are known:
 // an entry is a one-place channel of the program, empty when the map has no such entry, and one
-// more channel keeps others out while somebody looks.
+// more channel keeps other goroutines out while one goroutine looks.
 
 // mapKey is the text of a key that is the same wherever it is used.
 func mapKey(s *State, key Value) (string, bool) {
+	if x, ok := key.(KFloat); ok {
+		x, ok = floatKey(x)
+		return text(x), ok
+	}
 	if isConstant(key) {
 		return text(key), true
 	}
@@ -271,18 +275,31 @@ func (d *Driver) sharedNext(s *State, i *ssa.Next, name string, iter Iter) bool 
 		})
 }
 
-// sharedLength is len of a shared map with at most one entry.
+// mostCounted is up to how many entries the length of a shared map is counted.
+const mostCounted = 4
+
+// sharedLength is len of a shared map with few entries: they are looked for one after the other, which
+// is one step for all who keep a lock meanwhile.
 func (d *Driver) sharedLength(s *State, site *ssa.Call, name string) (bool, bool) {
 	keys := sortedKeys(s.heap[name].cells)
-	switch len(keys) {
-	case 0:
-		s.top().regs[site] = KInt(0)
-		return true, false
-	case 1:
-		end := d.lookShared(s, name, keys[0], site,
-			func(t *State, _ Value) { t.top().regs[site] = KInt(1) },
-			func(t *State) { t.top().regs[site] = KInt(0) })
-		return true, end
+	if len(keys) > mostCounted {
+		return false, false
 	}
-	return false, false
+	return true, d.countShared(s, site, name, keys, 0)
+}
+
+// countShared adds the entries that are there to those that were found before.
+func (d *Driver) countShared(s *State, site *ssa.Call, name string, keys []string, found int64) bool {
+	if len(keys) == 0 {
+		s.top().regs[site] = KInt(found)
+		return false
+	}
+	following := func(t *State, found int64) {
+		if d.countShared(t, site, name, keys[1:], found) {
+			t.frames = t.frames[:0]
+		}
+	}
+	return d.lookShared(s, name, keys[0], site,
+		func(t *State, _ Value) { following(t, found+1) },
+		func(t *State) { following(t, found) })
 }

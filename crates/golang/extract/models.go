@@ -41,8 +41,8 @@ func (d *Driver) callModelled(s *State, site ssa.Instruction, target Target, pos
 	}
 	m := &modelled{s, site, functionName(fn), target.args, fn, pos, finish}
 	for _, family := range []func(*modelled) (bool, bool){
-		d.lockModels, d.waitGroupModels, d.syncMapModels, d.poolModels, d.onceModels, d.condModels, d.atomicModels,
-		d.timeModels, d.laterModels, d.contextModels, d.errgroupModels, d.semaphoreModels, d.testingModels, d.runtimeModels, d.standardModels,
+		d.refusalModels, d.lockModels, d.waitGroupModels, d.syncMapModels, d.poolModels, d.onceModels, d.condModels, d.atomicModels,
+		d.timeModels, d.laterModels, d.contextModels, d.errgroupModels, d.semaphoreModels, d.testingModels, d.runtimeModels, d.coroutineModels, d.standardModels,
 	} {
 		if done, end := family(m); done {
 			return true, end
@@ -257,6 +257,15 @@ func (d *Driver) afterwards(s *State, after After, result Value) bool {
 		return d.afterMethod(s, after, result, false)
 	case "errgroup":
 		return d.errgroupDone(s, after, result)
+	case "coroutine":
+		d.endCoroutine(after)
+	case "released":
+		// The next text is written into the memory of the last one.
+		for _, v := range after.args {
+			if name, ok := objectOf(v); ok {
+				d.disturbObject(s, name)
+			}
+		}
 	case "maprange":
 		return d.ranged(s, after, result)
 	case "testend", "subtestend":

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// atomicModels: sync/atomic reads and writes shared memory like anybody, in one step.
+// atomicModels: sync/atomic reads and writes shared memory as other code does, in one step.
 func (d *Driver) atomicModels(m *modelled) (bool, bool) {
 	operation, path := "", ""
 	if rest, ok := strings.CutPrefix(m.name, "sync/atomic."); ok {
@@ -31,6 +31,11 @@ func (d *Driver) atomicModels(m *modelled) (bool, bool) {
 		return false, false
 	}
 	p.path += path
+	if strings.HasPrefix(m.name, "(*sync/atomic.Value).") && operation != "Load" {
+		if message := d.refuses(m, p); message != "" {
+			return true, d.panics(m.s, Ifc{types.Typ[types.String], KStr(message)}, m.pos)
+		}
+	}
 	t := d.atomicType(m)
 	switch operation {
 	case "Load":
@@ -63,6 +68,69 @@ func (d *Driver) atomicModels(m *modelled) (bool, bool) {
 		d.finishUnknown(m)
 	}
 	return true, false
+}
+
+// refuses tells what an atomic.Value says to a value that it cannot hold: nil, or one of another type
+// than those before.
+func (d *Driver) refuses(m *modelled, p Ptr) string {
+	operation := m.name[strings.LastIndex(m.name, ".")+1:]
+	in := strings.ToLower(operation[:1]) + operation[1:]
+	if operation == "CompareAndSwap" {
+		in = "compare and swap"
+	}
+	v := m.args[len(m.args)-1]
+	if isNil(v) {
+		return "sync/atomic: " + in + " of nil value into Value"
+	}
+	now, ok := v.(Ifc)
+	if !ok || now.typ == nil {
+		return ""
+	}
+	if old, ok := m.args[1].(Ifc); ok && operation == "CompareAndSwap" && old.typ != nil && !types.Identical(old.typ, now.typ) {
+		return "sync/atomic: " + in + " of inconsistently typed values"
+	}
+	o := m.s.heap[p.object]
+	if o == nil || o.kind != "memory" {
+		return ""
+	}
+	held, _ := at(o.value, p.path)
+	before, ok := held.(Ifc)
+	if ok && before.typ != nil && !types.Identical(before.typ, now.typ) {
+		return "sync/atomic: " + in + " of inconsistently typed value into Value"
+	}
+	return ""
+}
+
+// refusesPerhaps tells whether an atomic.Value that goroutines share may hold a value of another type
+// than the one that is stored.
+func (d *Driver) refusesPerhaps(s *State, callee *ssa.Function, args []ssa.Value) bool {
+	switch functionName(callee) {
+	case "(*sync/atomic.Value).Store", "(*sync/atomic.Value).Swap", "(*sync/atomic.Value).CompareAndSwap":
+	default:
+		return false
+	}
+	p, ok := d.value(s, args[0]).(Ptr)
+	if !ok {
+		return true
+	}
+	cell, ok := d.cellAt(s, Ptr{p.object, p.path + "/0"})
+	if !ok {
+		return false
+	}
+	now, ok := d.value(s, args[len(args)-1]).(Ifc)
+	held := d.messages(s.heap[cell].key)
+	for _, row := range held.rows {
+		if before, isIfc := row.value.(Ifc); isIfc && ok && now.typ != nil && before.typ != nil && types.Identical(before.typ, now.typ) {
+			continue
+		}
+		if !isNil(row.value) {
+			return true
+		}
+	}
+	if before, isIfc := held.shape.(Ifc); isIfc && held.open {
+		return !ok || now.typ == nil || before.typ == nil || !types.Identical(before.typ, now.typ)
+	}
+	return held.open
 }
 
 // weakenAt makes what a pointer points to unknown.

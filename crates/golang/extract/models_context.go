@@ -45,6 +45,10 @@ func (d *Driver) contextModels(m *modelled) (bool, bool) {
 			copied.late = m.arg(2)
 		}
 		m.s.heap[done.object] = &copied
+		if wait, ok := m.arg(1).(KInt); ok && wait <= 0 && strings.HasPrefix(m.name, "context.WithTimeout") {
+			// Its time is over before it begins.
+			d.expire(m.s, doneCase{of: done.object, expires: true})
+		}
 		m.finish(Tup{[]Value{child, cancel}})
 	case "context.Cause":
 		return true, d.contextErr(m.s, m.site, m.arg(0), true, m.pos, m.finish)
@@ -285,7 +289,7 @@ func (d *Driver) contextErr(s *State, site ssa.Instruction, context Value, cause
 	}
 	otherwise := &Code{op: opDefault, pos: pos}
 	otherwise.next = d.fork(s, func(t *State) { t.top().regs[reg] = KNil{} })
-	// Nobody sends on a context's channel: to look at it changes nothing.
+	// No goroutine sends on a context's channel: to look at it changes nothing.
 	d.put(&Code{op: opSelect, arms: append(arms, otherwise), pos: pos, note: "look"})
 	return true
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // laterModels: functions that run in a goroutine of their own when something has happened and
-// nobody has called them off before: context.AfterFunc, time.AfterFunc.
+// no call has stopped them before: context.AfterFunc, time.AfterFunc.
 func (d *Driver) laterModels(m *modelled) (bool, bool) {
 	switch m.name {
 	case "context.AfterFunc":

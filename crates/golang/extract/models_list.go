@@ -8,7 +8,7 @@ import (
 
 // modelledPackages are those whose functions this program performs itself.
 var modelledPackages = map[string]bool{
-	"context": true, "iter": true, "os/signal": true, "sync": true, "sync/atomic": true, "testing": true,
+	"context": true, "os/signal": true, "sync": true, "sync/atomic": true, "testing": true,
 	"testing/synctest": true, errgroupPackage: true, semaphorePackage: true,
 }
 
@@ -24,6 +24,9 @@ func isModelled(fn *ssa.Function) bool {
 		case "After", "AfterFunc", "NewTicker", "NewTimer", "Reset", "Stop", "Tick":
 			return true
 		}
+	case "iter":
+		// The other functions are read.
+		return len(fn.Blocks) == 0
 	case "os":
 		return fn.Name() == "Exit"
 	case "log":

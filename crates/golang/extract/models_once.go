@@ -70,7 +70,7 @@ func (d *Driver) callOnce(s *State, site ssa.Instruction, model Model, pos token
 	return d.once(&modelled{s: s, site: site, pos: pos, finish: finish}, model.args[0], model.args[1], keeps)
 }
 
-// once calls a function if nobody has yet.
+// once calls a function if no call was made yet.
 func (d *Driver) once(m *modelled, pointer, f Value, keeps onceKeeps) bool {
 	p, ok := pointer.(Ptr)
 	lock, known := d.lockAt(m.s, Ptr{p.object, p.path + "/0"})

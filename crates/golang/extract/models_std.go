@@ -20,7 +20,7 @@ func (d *Driver) standardModels(m *modelled) (bool, bool) {
 			return true, d.prints(m.s, call, Target{m.fn, m.args}, nil, "", m.pos)
 		}
 		return false, false
-	case "(runtime.errorString).Error", "(*errors.errorString).Error", "(context.deadlineExceededError).Error":
+	case "(runtime.errorString).Error", "(*runtime.PanicNilError).Error", "(*runtime.TypeAssertionError).Error", "(*errors.errorString).Error", "(context.deadlineExceededError).Error":
 		return d.knownError(m), false
 	case "(*fmt.wrapError).Unwrap", "(*fmt.wrapErrors).Unwrap":
 		return d.readField(m, "/1"), false

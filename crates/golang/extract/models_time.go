@@ -18,6 +18,10 @@ func (d *Driver) timeModels(m *modelled) (bool, bool) {
 		d.operation(m.pos)
 		m.finish(d.newClock(m, "timer"))
 	case "time.Tick":
+		if wait, ok := m.arg(0).(KInt); ok && wait <= 0 {
+			m.finish(KNil{})
+			break
+		}
 		m.finish(d.newTicks(m))
 	case "time.NewTimer", "time.NewTicker":
 		d.operation(m.pos)
@@ -134,6 +138,8 @@ func (d *Driver) callModel(s *State, site ssa.Instruction, model Model, args []V
 		}
 	case "runlater":
 		return d.waitAndRun(s, model)
+	case "coroutine":
+		return d.runCoroutine(s, model, pos)
 	case "signals":
 		return d.sendSignals(s, model)
 	case "quiet":
@@ -216,102 +222,6 @@ func (d *Driver) modelMethod(s *State, site ssa.Instruction, call *ssa.CallCommo
 	return false
 }
 
-// errgroupModels: a wait group, perhaps a context, perhaps a semaphore.
-func (d *Driver) errgroupModels(m *modelled) (bool, bool) {
-	const group = "golang.org/x/sync/errgroup"
-	if !strings.Contains(m.name, group+".") {
-		return false, false
-	}
-	d.operation(m.pos)
-	switch strings.ReplaceAll(m.name, group+".", "") {
-	case "WithContext":
-		child, cancel := d.derive(m, m.arg(0), false)
-		d.keepCause(m, child)
-		t := m.fn.Signature.Results().At(0).Type().(*types.Pointer).Elem()
-		p := d.newObject(m.s, "group", m.key(), t, m.pos).(Ptr)
-		d.store(m.s, Ptr{p.object, "/1"}, cancel, m.pos)
-		m.finish(Tup{[]Value{p, child}})
-	case "(*Group).SetLimit":
-		p, ok1 := m.arg(0).(Ptr)
-		n, ok2 := m.arg(1).(KInt)
-		if ok1 && ok2 && n < 0 {
-			d.store(m.s, Ptr{p.object, p.path + "/2"}, KNil{}, m.pos)
-			break
-		}
-		if !ok1 || !ok2 {
-			d.assume(m.pos, "either", aboutUnknownLimit)
-			break
-		}
-		slots := d.newChannel(m.s, "slots", "slots "+m.key(), int64(n), types.NewStruct(nil, nil), token.NoPos)
-		d.store(m.s, Ptr{p.object, p.path + "/2"}, slots, m.pos)
-	case "(*Group).Go", "(*Group).TryGo":
-		d.errgroupGo(m)
-	case "(*Group).Wait":
-		p, _ := m.arg(0).(Ptr)
-		wait, ok := d.lockAt(m.s, Ptr{p.object, p.path + "/0"})
-		if !ok {
-			d.assume(m.pos, "either", aboutUnknownGroup)
-		} else {
-			d.put(&Code{op: opSync, note: "wait", on: wait, pos: m.pos})
-			if cancel, ok := partOf(m.s.heap[p.object].value, p.path+"/1").(Model); ok {
-				d.cancel(cancel, m.pos)
-			}
-		}
-		m.finish(d.unknown(m.s, here(m.s.top()), m.site, m.fn.Signature.Results().At(0).Type()))
-	default:
-		return false, false
-	}
-	return true, false
-}
-
-func (d *Driver) errgroupGo(m *modelled) {
-	if strings.HasSuffix(m.name, "TryGo") {
-		d.assume(m.pos, "either", aboutTryGo)
-		m.finish(KBool(true))
-	} else {
-		m.finish(KNil{})
-	}
-	p, _ := m.arg(0).(Ptr)
-	wait, ok := d.lockAt(m.s, Ptr{p.object, p.path + "/0"})
-	if !ok {
-		d.assume(m.pos, "either", aboutUnknownGroup)
-		d.spawnCall(m.s, nil, m.arg(1), nil, nil, m.pos, m.site)
-		return
-	}
-	value := m.s.heap[p.object].value
-	cancel, slots := partOf(value, p.path+"/1"), partOf(value, p.path+"/2")
-	if slot, ok := slots.(Ref); ok {
-		d.put(&Code{op: opPut, on: variable(slot.object), expr: &Expr{op: "unit"}, pos: m.pos})
-	}
-	d.put(&Code{op: opAdd, on: wait, expr: &Expr{op: "int", n: 1}, pos: m.pos})
-	after := After{"errgroup", []Value{Ref{wait.name}, cancel, slots}, m.pos}
-	d.spawnCall(m.s, nil, m.arg(1), nil, []After{after}, m.pos, m.site)
-}
-
-// errgroupDone ends a goroutine of a group: an error ends the group's context.
-func (d *Driver) errgroupDone(s *State, after After, result Value) bool {
-	finish := func() {
-		if slot, ok := after.args[2].(Ref); ok {
-			d.put(&Code{op: opGet, on: variable(slot.object), pos: after.pos})
-		}
-		d.put(&Code{op: opSync, note: "done", on: variable(after.args[0].(Ref).object), pos: after.pos})
-	}
-	cancel, ok := after.args[1].(Model)
-	if !ok || isNil(result) {
-		finish()
-		return false
-	}
-	if _, failed := result.(Ifc); failed {
-		d.cancel(cancel, after.pos)
-		finish()
-		return false
-	}
-	failed := d.fork(s, func(t *State) { d.cancel(cancel, after.pos); finish() })
-	fine := d.fork(s, func(t *State) { finish() })
-	d.put(&Code{op: opChoose, pos: after.pos, arms: []*Code{failed, fine}, lossy: !fromOutside(text(result))})
-	return true
-}
-
 // runtimeModels: what ends goroutines and tests.
 func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 	switch m.name {
@@ -320,6 +230,7 @@ func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 	case "runtime.Goexit":
 		m.s.top().mode = "exit"
 	case "os.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln", "(*log.Logger).Fatal", "(*log.Logger).Fatalf", "(*log.Logger).Fatalln":
+		d.notePrinted(m)
 		if m.s.frames[0].fn.Name() == "TestMain" && m.s.root == "main" {
 			// What a test has left behind is looked at all the same.
 			d.put(&Code{op: opEnd, pos: m.pos})
@@ -333,7 +244,8 @@ func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 	case "runtime.NumCPU", "runtime.GOMAXPROCS":
 		return d.processors(m)
 	case "log.Panic", "log.Panicf", "log.Panicln", "(*log.Logger).Panic", "(*log.Logger).Panicf", "(*log.Logger).Panicln":
-		return true, d.panics(m.s, d.unknown(m.s, here(m.s.top()), m.site, nil), m.pos)
+		d.notePrinted(m)
+		return true, d.panics(m.s, Ifc{types.Typ[types.String], d.unknown(m.s, here(m.s.top()), m.site, nil)}, m.pos)
 	case "math/rand.Intn", "math/rand.Int31n", "math/rand.Int63n", "math/rand/v2.IntN", "math/rand/v2.Int64N", "math/rand/v2.Int32N", "math/rand/v2.N",
 		"(*math/rand.Rand).Intn", "(*math/rand/v2.Rand).IntN":
 		return d.draw(m)
@@ -341,6 +253,16 @@ func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 		return false, false
 	}
 	return true, false
+}
+
+// notePrinted: the methods of what is printed before the program ends, or panics, are not followed.
+func (d *Driver) notePrinted(m *modelled) {
+	if m.name == "os.Exit" {
+		return
+	}
+	if target := (Target{m.fn, m.args}); len(d.callbacks(m.s, target)) > 0 {
+		d.assume(m.pos, "either", aboutUnreadCallback, m.fn.String())
+	}
 }
 
 // processors: a machine has one or more of them. Programs that start a goroutine for each are

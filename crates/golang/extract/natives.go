@@ -114,6 +114,7 @@ func (d *Driver) callNative(s *State, site ssa.Instruction, target Target) (Valu
 	}
 	out, ok := callSafely(f, in)
 	if !ok {
+		d.nativePanics = true
 		return nil, false
 	}
 	results := target.fn.Signature.Results()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"go/types"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -53,12 +54,21 @@ var loud = map[string]bool{
 	"(reflect.Value).Call": true, "(reflect.Value).CallSlice": true, "(reflect.Value).Send": true, "(reflect.Value).Recv": true,
 	"(reflect.Value).TrySend": true, "(reflect.Value).TryRecv": true, "(reflect.Value).Close": true, "reflect.Select": true, "reflect.MakeFunc": true,
 	"(reflect.Value).Seq": true, "(reflect.Value).Seq2": true, "(reflect.Value).Method": true, "(reflect.Value).MethodByName": true,
-	"(reflect.Value).Set": true, "reflect.MakeChan": true, "reflect.Swapper": true,
+	"(reflect.Value).Set": true, "(reflect.Value).SetLen": true, "(reflect.Value).SetCap": true, "(reflect.Value).SetMapIndex": true,
+	"(reflect.Value).SetIterKey": true, "(reflect.Value).SetIterValue": true, "(reflect.Value).SetZero": true, "(reflect.Value).SetPointer": true,
+	"(reflect.Value).SetBytes": true, "(reflect.Value).Clear": true, "(reflect.Value).Grow": true, "reflect.Copy": true, "reflect.Append": true, "reflect.AppendSlice": true,
+	"reflect.MakeChan": true, "reflect.Swapper": true,
 	"iter.Pull": true, "iter.Pull2": true, "runtime.SetFinalizer": true, "runtime.AddCleanup": true,
 }
 
 // parsesFlags are the functions that set the variables of flags and call what flags are given.
 var parsesFlags = map[string]bool{"flag.Parse": true, "(*flag.FlagSet).Parse": true, "flag.Set": true, "(*flag.FlagSet).Set": true}
+
+// setsPlain are the functions that set a variable which was given to package reflect before.
+var setsPlain = map[string]bool{
+	"(reflect.Value).SetInt": true, "(reflect.Value).SetUint": true, "(reflect.Value).SetFloat": true, "(reflect.Value).SetComplex": true,
+	"(reflect.Value).SetBool": true, "(reflect.Value).SetString": true,
+}
 
 // registers are functions that keep a constructor or a type, for code that asks for one of that name:
 // what is made matters only if others notice how.
@@ -240,7 +250,14 @@ func (d *Driver) callbacks(s *State, target Target) []callback {
 		// What calls methods or functions is not quiet.
 		return nil
 	case "encoding/json":
-		names = map[string]bool{"MarshalJSON": true, "MarshalText": true, "UnmarshalJSON": true, "UnmarshalText": true}
+		if target.fn.Name() == "NewEncoder" || target.fn.Name() == "NewDecoder" {
+			break // they keep what they write to, or read from
+		}
+		names = map[string]bool{}
+		for _, format := range []string{"JSON", "Text"} {
+			names["Marshal"+format] = !strings.HasPrefix(target.fn.Name(), "Unmarshal")
+			names["Unmarshal"+format] = !strings.HasPrefix(target.fn.Name(), "Marshal")
+		}
 	case "fmt", "log", "testing", "errors":
 		if strings.Contains(target.fn.Name(), "can") {
 			break // Scan calls other methods than Print
@@ -250,7 +267,8 @@ func (d *Driver) callbacks(s *State, target Target) []callback {
 			names = map[string]bool{"String": true, "Error": true, "Format": true, "GoString": true, "Write": true}
 		}
 	}
-	c := &calling{d: d, s: s, names: names, seen: map[string]bool{}}
+	prints := path == "fmt" || path == "log" || path == "testing" || path == "errors"
+	c := &calling{d: d, s: s, names: names, seen: map[string]bool{}, addresses: !prints, marshals: path == "encoding/json"}
 	if (path == "fmt" || path == "log" || path == "testing") && !strings.Contains(target.fn.Name(), "can") {
 		if found, ok := d.printedBack(s, target); ok {
 			c.found = found
@@ -279,6 +297,9 @@ func (d *Driver) callbacks(s *State, target Target) []callback {
 			t = params.At(i - offset).Type()
 		}
 		c.value(arg, t, 0)
+		if to, ok := arg.(Ifc); ok && c.addresses {
+			c.decoded(to.typ)
+		}
 	}
 	if registers[functionName(target.fn)] {
 		return slices.DeleteFunc(c.found, func(one callback) bool { return one.fn != nil && !d.world.communicates(one.fn) })
@@ -293,6 +314,12 @@ type calling struct {
 	names map[string]bool
 	seen  map[string]bool
 	found []callback
+	// addresses: methods of pointers to what is in memory are called, too.
+	addresses bool
+	// inMemory: what is looked at has an address.
+	inMemory bool
+	// marshals: values are looked at as encoding/json does.
+	marshals bool
 }
 
 func (c *calling) value(v Value, t types.Type, depth int) {
@@ -316,7 +343,7 @@ func (c *calling) value(v Value, t types.Type, depth int) {
 		}
 		return
 	case Ifc:
-		c.value(v.v, v.typ, depth+1)
+		c.without(func() { c.value(v.v, v.typ, depth+1) })
 		return
 	case Sym:
 		if !fromOutside(v.id) {
@@ -324,18 +351,64 @@ func (c *calling) value(v Value, t types.Type, depth int) {
 		}
 		return
 	}
-	if t != nil {
-		c.methods(v, t)
+	if t != nil && c.methods(v, t) && c.marshals {
+		return
 	}
 	switch v := v.(type) {
 	case Agg:
 		for i, e := range v.elems {
-			c.value(e, partType(t, i), depth+1)
+			c.part(e, t, i, depth)
 		}
 	case Ptr:
 		c.object(v.object, depth)
 	case Slc:
 		c.object(v.object, depth)
+	}
+}
+
+// decoded adds the methods of values that a function which decodes may make.
+func (c *calling) decoded(t types.Type) {
+	if t == nil {
+		return
+	}
+	if _, isPointer := t.Underlying().(*types.Pointer); !isPointer {
+		return
+	}
+	for _, inner := range c.d.world.inside(t) {
+		for _, fn := range c.d.world.methodsOf(types.NewPointer(inner)) {
+			decodes := strings.HasPrefix(fn.Name(), "Unmarshal") || fn.Name() == "GobDecode" || fn.Name() == "Scan"
+			if decodes && c.names[fn.Name()] && c.d.world.hasEffects(fn) {
+				c.found = append(c.found, callback{})
+				return
+			}
+		}
+	}
+}
+
+// without looks at something that has no address.
+func (c *calling) without(look func()) {
+	before := c.inMemory
+	c.inMemory = false
+	look()
+	c.inMemory = before
+}
+
+// part looks at a part of a struct or array. encoding/json leaves out fields that are not exported, and
+// may leave out others.
+func (c *calling) part(v Value, t types.Type, i, depth int) {
+	field := fieldOf(t, i)
+	if !c.marshals || field == nil {
+		c.value(v, partType(t, i), depth+1)
+		return
+	}
+	tag := reflect.StructTag(t.Underlying().(*types.Struct).Tag(i)).Get("json")
+	if tag == "-" || !field.Exported() && !field.Embedded() {
+		return
+	}
+	before := len(c.found)
+	c.value(v, field.Type(), depth+1)
+	if len(c.found) > before && (strings.Contains(tag, ",") || field.Embedded()) {
+		c.found = append(c.found[:before], callback{})
 	}
 }
 
@@ -348,13 +421,22 @@ func (c *calling) object(name string, depth int) {
 	if o == nil {
 		return
 	}
+	before := c.inMemory
+	c.inMemory = true
 	c.value(o.value, o.typ, depth+1)
+	c.inMemory = before
 	if o.kind == "map" {
 		m, _ := o.typ.Underlying().(*types.Map)
-		for _, key := range sortedKeys(o.entries) {
-			c.value(o.keys[key], m.Key(), depth+1)
-			c.value(o.entries[key], m.Elem(), depth+1)
-		}
+		basic, _ := m.Key().Underlying().(*types.Basic)
+		isText := basic != nil && basic.Info()&types.IsString != 0
+		c.without(func() {
+			for _, key := range sortedKeys(o.entries) {
+				if !c.marshals || !isText {
+					c.value(o.keys[key], m.Key(), depth+1)
+				}
+				c.value(o.entries[key], m.Elem(), depth+1)
+			}
+		})
 		if o.blurred {
 			c.unknown(m.Key())
 			c.unknown(m.Elem())
@@ -362,19 +444,34 @@ func (c *calling) object(name string, depth int) {
 	}
 }
 
-// methods adds the methods of a value that may be called and noticed.
-func (c *calling) methods(v Value, t types.Type) {
+// methods adds the methods of a value that may be called and noticed. It tells whether it has any that
+// is called, noticed or not.
+func (c *calling) methods(v Value, t types.Type) bool {
 	if t == nil || types.IsInterface(t) {
-		return
+		return false
 	}
 	if _, isModel := v.(Model); isModel || isNil(v) {
-		return
+		return false
 	}
+	called := false
 	for _, fn := range c.d.world.noticedMethods(t) {
-		if c.names[fn.Name()] {
-			c.found = append(c.found, callback{fn: fn, receiver: v, method: true})
+		if !c.names[fn.Name()] || c.marshals && strings.HasSuffix(fn.Name(), "Text") && c.d.world.methodNamed(t, strings.TrimSuffix(fn.Name(), "Text")+"JSON") != nil {
+			continue
+		}
+		called = true
+		c.found = append(c.found, callback{fn: fn, receiver: v, method: true})
+	}
+	if _, isPointer := t.Underlying().(*types.Pointer); isPointer || !c.addresses || !c.inMemory {
+		return called
+	}
+	// A method of the pointer, whose receiver has no name here.
+	for _, fn := range c.d.world.methodsOf(types.NewPointer(t)) {
+		if c.names[fn.Name()] && isCalledBack(fn) && c.d.world.hasEffects(fn) && c.d.world.methodNamed(t, fn.Name()) == nil {
+			c.found = append(c.found, callback{})
+			return true
 		}
 	}
+	return called
 }
 
 // noticedMethods are the methods of a type that may be called through an interface and noticed.

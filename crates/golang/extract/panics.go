@@ -23,7 +23,7 @@ func (d *Driver) panics(s *State, v Value, pos token.Pos) bool {
 	}
 	if isNil(v) && (d.home == nil || version.Compare(d.home.GoVersion(), "go1.21") >= 0) {
 		// Since Go 1.21 the value of panic(nil) is not nil.
-		v = d.runtimeError("panic called with nil argument (use GODEBUG=panicnil=1 to disable)")
+		v = d.runtimeErrorOf("PanicNilError", "panic called with nil argument (use GODEBUG=panicnil=1 to disable)")
 	}
 	f := s.top()
 	f.mode, f.panic, f.panicPos = "panic", v, pos
@@ -51,6 +51,19 @@ func (d *Driver) runtimeError(message string) Value {
 		return Ifc{t, Sym{"«?»"}}
 	}
 	return Ifc{t, KStr(message)}
+}
+
+// runtimeErrorOf is the value of a panic of the runtime that is a pointer to a type of its own. Where
+// the pointer would be is the text, as in other errors of the runtime.
+func (d *Driver) runtimeErrorOf(name, message string) Value {
+	t := d.world.typeOf("runtime", name)
+	if t == nil {
+		return d.runtimeError(message)
+	}
+	if message == "" {
+		return Ifc{types.NewPointer(t), Sym{"«?»"}}
+	}
+	return Ifc{types.NewPointer(t), KStr(message)}
 }
 
 // runtimeError is a type of such panics: it implements error and runtime.Error.
@@ -157,30 +170,33 @@ func (d *Driver) fails(s *State, instr ssa.Instruction) (danger, string) {
 	case *ssa.Index:
 		return d.failsIndex(s, i.X, d.value(s, i.Index))
 	case *ssa.Lookup:
-		if _, isMap := i.X.Type().Underlying().(*types.Map); !isMap {
+		of, isMap := i.X.Type().Underlying().(*types.Map)
+		if !isMap {
 			return d.failsIndex(s, i.X, d.value(s, i.Index))
 		}
+		return d.failsKey(d.value(s, i.Index), of.Key())
 	case *ssa.Slice:
 		return d.failsSlice(s, i)
 	case *ssa.BinOp:
-		if i.Op != token.QUO && i.Op != token.REM {
-			return safe, ""
-		}
-		if basic, ok := i.X.Type().Underlying().(*types.Basic); !ok || basic.Info()&types.IsInteger == 0 {
-			return safe, ""
-		}
-		if n, ok := d.value(s, i.Y).(KInt); ok {
-			if n == 0 {
-				return certain, "runtime error: integer divide by zero"
-			}
-			return safe, ""
-		}
-		return unsure, ""
+		return d.failsOperation(s, i)
 	case *ssa.MapUpdate:
+		of := i.Map.Type().Underlying().(*types.Map)
+		danger, message := d.failsKey(d.value(s, i.Key), of.Key())
 		switch d.value(s, i.Map).(type) {
 		case KNil:
 			return certain, "assignment to entry in nil map"
 		case Sym:
+			return max(unsure, danger), message
+		}
+		return danger, message
+	case *ssa.Call:
+		if builtin, ok := i.Call.Value.(*ssa.Builtin); ok && builtin.Name() == "delete" {
+			of, _ := i.Call.Args[0].Type().Underlying().(*types.Map)
+			if of != nil {
+				return d.failsKey(d.value(s, i.Call.Args[1]), of.Key())
+			}
+		}
+		if callee := i.Call.StaticCallee(); callee != nil && d.refusesPerhaps(s, callee, i.Call.Args) {
 			return unsure, ""
 		}
 	case *ssa.TypeAssert:
@@ -203,6 +219,52 @@ func (d *Driver) fails(s *State, instr ssa.Instruction) (danger, string) {
 		if n, ok := d.value(s, i.Len).(KInt); ok && n < 0 {
 			return certain, "runtime error: makeslice: len out of range"
 		}
+		length, ok1 := d.value(s, i.Len).(KInt)
+		capacity, ok2 := d.value(s, i.Cap).(KInt)
+		if ok1 && ok2 && capacity < length {
+			return certain, "runtime error: makeslice: cap out of range"
+		}
+	case *ssa.MakeChan:
+		switch size := d.value(s, i.Size).(type) {
+		case KInt:
+			if size < 0 {
+				return certain, "makechan: size out of range"
+			}
+		default:
+			return unsure, ""
+		}
+	}
+	return safe, ""
+}
+
+// failsOperation: divisions, shifts and comparisons.
+func (d *Driver) failsOperation(s *State, i *ssa.BinOp) (danger, string) {
+	switch i.Op {
+	case token.EQL, token.NEQ:
+		return d.failsEqual(s, d.value(s, i.X), d.value(s, i.Y), i.X.Type())
+	case token.SHL, token.SHR:
+		amount, ok := i.Y.Type().Underlying().(*types.Basic)
+		if !ok || amount.Info()&types.IsUnsigned != 0 {
+			return safe, ""
+		}
+		if n, ok := d.value(s, i.Y).(KInt); ok {
+			if n < 0 {
+				return certain, "runtime error: negative shift amount"
+			}
+			return safe, ""
+		}
+		return unsure, ""
+	case token.QUO, token.REM:
+		if basic, ok := i.X.Type().Underlying().(*types.Basic); !ok || basic.Info()&types.IsInteger == 0 {
+			return safe, ""
+		}
+		if n, ok := d.value(s, i.Y).(KInt); ok {
+			if n == 0 {
+				return certain, "runtime error: integer divide by zero"
+			}
+			return safe, ""
+		}
+		return unsure, ""
 	}
 	return safe, ""
 }
@@ -300,7 +362,7 @@ func (d *Driver) checks(s *State, instr ssa.Instruction) (bool, bool) {
 	danger, message := d.fails(s, instr)
 	switch danger {
 	case certain:
-		return true, d.panics(s, d.runtimeError(message), instr.Pos())
+		return true, d.panics(s, d.errorOf(instr, message), instr.Pos())
 	case unsure:
 		if d.isRecoverable(s) {
 			return true, d.mayFail(s, instr)
@@ -309,10 +371,18 @@ func (d *Driver) checks(s *State, instr ssa.Instruction) (bool, bool) {
 	return false, false
 }
 
+// errorOf is the value of the panic of an instruction.
+func (d *Driver) errorOf(instr ssa.Instruction, message string) Value {
+	if _, ok := instr.(*ssa.TypeAssert); ok {
+		return d.runtimeErrorOf("TypeAssertionError", message)
+	}
+	return d.runtimeError(message)
+}
+
 // mayFail follows an instruction both ways: it panics, and that is recovered, or it does not.
 func (d *Driver) mayFail(s *State, instr ssa.Instruction) bool {
 	panics := d.fork(s, func(t *State) {
-		if d.panics(t, d.runtimeError(""), instr.Pos()) {
+		if d.panics(t, d.errorOf(instr, ""), instr.Pos()) {
 			t.frames = t.frames[:0]
 		}
 	})

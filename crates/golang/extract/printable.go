@@ -431,7 +431,7 @@ func (d *Driver) messageOf(s *State, v Value, t types.Type, fn *ssa.Function) (s
 			return string(message), ok
 		}
 		return "", false
-	case "(runtime.errorString).Error":
+	case "(runtime.errorString).Error", "(*runtime.PanicNilError).Error", "(*runtime.TypeAssertionError).Error":
 		message, ok := v.(KStr)
 		return string(message), ok
 	case "(context.deadlineExceededError).Error":

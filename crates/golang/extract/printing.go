@@ -286,7 +286,8 @@ func (d *Driver) printedTo(s *State, call *ssa.Call, target Target, known Value,
 			slice, isSlice := fn.Signature.Params().At(0).Type().Underlying().(*types.Slice)
 			if !isModel && !outside && isSlice && len(fn.Blocks) > 0 && len(known.(KStr)) <= largest {
 				bytes := d.textAsSlice(s, call, string(known.(KStr)), slice)
-				return d.push(s, call, Target{fn, []Value{writer.v, bytes}}, nil, nil, pos, false)
+				after := []After{{"released", []Value{bytes}, pos}}
+				return d.push(s, call, Target{fn, []Value{writer.v, bytes}}, nil, after, pos, false)
 			}
 		}
 	}

@@ -267,6 +267,10 @@ func (r *Relevance) seed(instr ssa.Instruction) {
 			if basic, ok := i.X.Type().Underlying().(*types.Basic); ok && basic.Info()&types.IsInteger != 0 {
 				r.value(i.Y) // zero panics
 			}
+		case token.SHL, token.SHR:
+			if basic, ok := i.Y.Type().Underlying().(*types.Basic); ok && basic.Info()&types.IsUnsigned == 0 {
+				r.value(i.Y) // what is negative panics
+			}
 		}
 	case ssa.CallInstruction:
 		r.seedCall(i)
@@ -338,6 +342,9 @@ func (r *Relevance) seedCall(i ssa.CallInstruction) {
 		for _, arg := range common.Args {
 			r.value(arg)
 		}
+	}
+	if takesBase[functionName(callee)] {
+		r.value(common.Args[len(common.Args)-1])
 	}
 	if path == "sync/atomic" && len(common.Args) > 1 {
 		for _, arg := range common.Args[1:] {

@@ -154,7 +154,7 @@ func (w *World) outsideBreaksSilence(fn *ssa.Function) bool {
 		return true
 	}
 	quiet, _ := w.quietly(fn)
-	return !quiet || callsLater[functionName(fn)]
+	return !quiet || callsLater[functionName(fn)] || setsPlain[functionName(fn)]
 }
 
 // isAtomicFunction tells the functions of sync/atomic for numbers: they write what their first

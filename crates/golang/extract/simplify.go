@@ -8,7 +8,7 @@ import (
 )
 
 // simplify makes a program small without changing what it can do: nodes that behave alike become
-// one, choices without a difference disappear, and so does what nobody uses.
+// one, choices without a difference disappear, and so does code that is never used.
 func simplify(d *Driver, start *Node) {
 	for range 6 {
 		before := measure(start)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"go/constant"
 	"go/token"
 	"go/types"
@@ -240,8 +241,16 @@ func constantValue(c *ssa.Const) Value {
 		x, _ := constant.Float64Val(constant.ToFloat(c.Value))
 		return roundFloat(x, basic)
 	}
+	if ok && basic.Info()&types.IsComplex != 0 {
+		re, _ := constant.Float64Val(constant.Real(c.Value))
+		im, _ := constant.Float64Val(constant.Imag(c.Value))
+		return complexValue(re, im)
+	}
 	return KOther(c.Value.ExactString())
 }
+
+// complexValue is a complex number that is known: both its zeros are one.
+func complexValue(re, im float64) Value { return KOther(fmt.Sprintf("%v %v", re+0, im+0)) }
 
 func zeroBasic(basic *types.Basic) Value {
 	switch {
@@ -256,7 +265,7 @@ func zeroBasic(basic *types.Basic) Value {
 	case basic.Kind() == types.UnsafePointer || basic.Kind() == types.UntypedNil:
 		return KNil{}
 	}
-	return KOther("0")
+	return complexValue(0, 0)
 }
 
 // zeroPlain is the zero of a type without anything that goroutines meet at.

@@ -51,17 +51,21 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos 
 	if !changesNothing(target.fn) {
 		d.disturb(s, target.args)
 	}
-	if isParsing && d.flags.set {
+	if isParsing && d.flags.set || setsPlain[functionName(target.fn)] {
 		d.forgetPlain(s, everything(s))
 	}
 	if callsLater[functionName(target.fn)] && len(found) > 0 {
 		d.assume(pos, "either", aboutUnreadCallback, name)
 	}
+	if changesEnvironment(target.fn) && !d.facts.setsEnv {
+		d.facts.setsEnv = true
+		d.changed = true
+	}
 	// What is computed from known data is lost here; everything else comes from outside.
-	external := quiet && !d.isDetermined(s, target)
+	external := quiet && !d.isDetermined(s, target) && !(d.facts.setsEnv && readsEnvironment(target.fn))
 	finish(d.unknownFrom(s, here(s.top()), site, t, external))
 	if len(found) == 0 {
-		return false
+		return quiet && d.refusedPerhaps(s, site, target, pos)
 	}
 	return d.callBack(s, target, found, pos)
 }
@@ -84,11 +88,40 @@ func (d *Driver) isDetermined(s *State, target Target) bool {
 		}
 	}
 	for _, arg := range target.args {
-		if fromOutside(text(arg)) {
+		if written := text(arg); fromOutside(written) && !d.isDeclared(written) {
 			return false
 		}
 	}
 	return len(target.args) > 0
+}
+
+// isDeclared tells whether all that is not known in a text are variables of packages that are not read:
+// what these hold is the same in every run.
+func (d *Driver) isDeclared(written string) bool {
+	all := true
+	eachUnknown(written, func(token string) bool {
+		all = all && d.declared[token]
+		return true
+	})
+	return all
+}
+
+// changesEnvironment tells functions that set variables of the environment.
+func changesEnvironment(fn *ssa.Function) bool {
+	switch fn.Name() {
+	case "Setenv", "Unsetenv", "Clearenv":
+		return fn.Pkg != nil && (fn.Pkg.Pkg.Path() == "os" || fn.Pkg.Pkg.Path() == "testing" || fn.Pkg.Pkg.Path() == "syscall")
+	}
+	return false
+}
+
+// readsEnvironment tells functions that return variables of the environment.
+func readsEnvironment(fn *ssa.Function) bool {
+	switch functionName(fn) {
+	case "os.Getenv", "os.LookupEnv", "os.Environ", "os.ExpandEnv", "syscall.Getenv", "syscall.Environ":
+		return true
+	}
+	return false
 }
 
 // callBack calls the functions and methods that a function which is not read calls back, once each
@@ -97,6 +130,7 @@ func (d *Driver) isDetermined(s *State, target Target) bool {
 func (d *Driver) callBack(s *State, target Target, found []callback, pos token.Pos) bool {
 	name := target.fn.String()
 	var calls, writes []Deferred
+	var written []Value
 	exact := callsOnce(target.fn)
 	for i := len(found) - 1; i >= 0; i-- {
 		one := found[i]
@@ -109,7 +143,8 @@ func (d *Driver) callBack(s *State, target Target, found []callback, pos token.P
 		if known, ok := d.formats(s, target); ok && one.fn.Name() == "Write" && one.fn.Signature.Params().Len() == 1 {
 			bytes, _ := one.fn.Signature.Params().At(0).Type().Underlying().(*types.Slice)
 			if site, isCall := s.top().block.Instrs[max(0, s.top().pc-1)].(*ssa.Call); isCall && bytes != nil {
-				args = append(args, d.textAsSlice(s, site, string(known.(KStr)), bytes))
+				written = append(written, d.textAsSlice(s, site, string(known.(KStr)), bytes))
+				args = append(args, written[len(written)-1])
 				writes = append(writes, Deferred{fn: Clo{fn: one.fn}, args: args, pos: pos})
 				continue
 			}
@@ -125,7 +160,7 @@ func (d *Driver) callBack(s *State, target Target, found []callback, pos token.P
 		}
 	}
 	if len(writes) > 0 {
-		s.frames = append(s.frames, d.outside(s, nil, writes...))
+		s.frames = append(s.frames, d.outside(s, []After{{"released", written, pos}}, writes...))
 	}
 	if len(calls) > 0 {
 		// A panic of such a method is printed.

@@ -12,8 +12,7 @@ import (
 
 // isUnsafe tells conversions to unsafe.Pointer, and builtins of package unsafe that give memory away.
 func isUnsafe(instr ssa.Instruction) bool {
-	fn := instr.Parent()
-	if fn.Pkg != nil && readable[fn.Pkg.Pkg.Path()] {
+	if pkg := sourceOf(instr.Parent()); pkg != nil && readable[pkg.Pkg.Path()] {
 		return false
 	}
 	switch i := instr.(type) {
@@ -29,6 +28,22 @@ func isUnsafe(instr ssa.Instruction) bool {
 		}
 	}
 	return false
+}
+
+// sourceOf is the package that has the source of a function: an instance of a generic function, and
+// the functions inside it, belong to no other.
+func sourceOf(fn *ssa.Function) *ssa.Package {
+	for fn != nil {
+		if fn.Pkg != nil {
+			return fn.Pkg
+		}
+		if origin := fn.Origin(); origin != nil && origin != fn {
+			fn = origin
+		} else {
+			fn = fn.Parent()
+		}
+	}
+	return nil
 }
 
 // exposes forgets the plain data of memory that is used through unsafe pointers from now on.

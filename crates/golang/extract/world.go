@@ -41,7 +41,9 @@ type World struct {
 	insides    map[types.Type][]types.Type
 	loudTypes  map[types.Type]bool
 	holding    map[[2]types.Type]bool // does memory of the first type hold memory of the second?
-	reached    *sync.Map              // *ssa.Function to reached: what `reaches` has found, for all workers
+	// uncomparable tells whether interfaces of a type may hold values that have no comparison.
+	uncomparable map[types.Type]bool
+	reached      *sync.Map // *ssa.Function to reached: what `reaches` has found, for all workers
 }
 
 // copy is the same world for another worker: what is remembered is not shared.
@@ -51,7 +53,7 @@ func (w *World) copy() *World {
 	copied.invokes = map[Invoked]bool{}
 	copied.still, copied.regions = map[*ssa.Function]bool{}, map[*ssa.BasicBlock]*Region{}
 	copied.noticed, copied.insides = map[types.Type][]*ssa.Function{}, map[types.Type][]types.Type{}
-	copied.holding = map[[2]types.Type]bool{}
+	copied.holding, copied.uncomparable = map[[2]types.Type]bool{}, map[types.Type]bool{}
 	copied.loudTypes, copied.silences = map[types.Type]bool{}, map[*ssa.Function]*Silence{}
 	copied.mentions, copied.methods = map[*ssa.Function]*Mentions{}, map[Invoked][]*ssa.Function{}
 	return &copied
@@ -63,7 +65,7 @@ func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Pac
 		liveness: map[*ssa.Function]*Liveness{}, loopsOf: map[*ssa.Function]*Loops{},
 		invokes: map[Invoked]bool{}, still: map[*ssa.Function]bool{}, silences: map[*ssa.Function]*Silence{},
 		mentions: map[*ssa.Function]*Mentions{}, pieces: map[*ssa.Function]*Pieces{}, methods: map[Invoked][]*ssa.Function{}, regions: map[*ssa.BasicBlock]*Region{}, names: map[token.Pos]string{}, goNames: map[token.Pos][]string{},
-		insides: map[types.Type][]types.Type{}, loudTypes: map[types.Type]bool{}, holding: map[[2]types.Type]bool{}, reached: &sync.Map{}, variant: map[*ssa.Package]bool{},
+		insides: map[types.Type][]types.Type{}, loudTypes: map[types.Type]bool{}, holding: map[[2]types.Type]bool{}, uncomparable: map[types.Type]bool{}, reached: &sync.Map{}, variant: map[*ssa.Package]bool{},
 	}
 	for _, root := range roots {
 		if root == nil || w.roots[root] {

@@ -204,16 +204,28 @@ impl Assessment {
     /// The order of reports: library code before tests, then by class (every run before rare orders),
     /// what is certain before what is likely, and goroutines that wait to send before others. What
     /// looks as if a test forgot to close something comes last.
-    fn rank(&self) -> impl Ord + use<> {
+    ///
+    /// The smaller the number, the more it matters; it is kept among the details of a finding for pages
+    /// that know nothing of classes.
+    pub fn weight(&self) -> u64 {
         let note = self.level() == FindingLevel::Note;
-        let last = (note, self.idle);
-        (last, !self.library, self.class, self.needs_timeout, !self.certain, !self.sending)
+        let class = FindingClass::ALL.iter().position(|class| *class == self.class);
+        let parts = [
+            (u64::from(note), 1),
+            (u64::from(self.idle), 1),
+            (u64::from(!self.library), 1),
+            (class.unwrap_or_default() as u64, 4),
+            (u64::from(self.needs_timeout), 1),
+            (u64::from(!self.certain), 1),
+            (u64::from(!self.sending), 1),
+        ];
+        parts.into_iter().fold(0, |weight, (part, bits)| weight << bits | part)
     }
 }
 
 /// Sorts findings by how much they matter. Those without an assessment come first.
 pub fn sort_by_weight(findings: &mut [Finding]) {
-    findings.sort_by_cached_key(|finding| Assessment::of(&finding.details).map(|one| one.rank()));
+    findings.sort_by_cached_key(|finding| Assessment::of(&finding.details).map(|one| one.weight()));
 }
 
 #[cfg(test)]
@@ -279,7 +291,7 @@ mod tests {
             Assessment { library: true, idle: true, ..assessment(LeakInEveryRun) },
             Assessment { library: true, ..assessment(Intentional) },
         ];
-        assert!(order.iter().map(Assessment::rank).is_sorted());
+        assert!(order.iter().map(Assessment::weight).is_sorted());
     }
 
     #[test]

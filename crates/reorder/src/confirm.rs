@@ -57,7 +57,7 @@ pub type Line = (PathBuf, u32);
 /// What is expected to be seen.
 #[derive(Clone, Debug, Default)]
 pub struct Prediction {
-    /// Does the program panic there, or does somebody wait there for ever?
+    /// Does the program panic there, or does a goroutine wait there forever?
     pub panics: bool,
     /// Where; one of them is enough.
     pub at: Vec<Line>,

@@ -8,12 +8,27 @@ use strait_golang::Site;
 pub struct Crash {
     /// The first line: `send on closed channel`, `concurrent map writes`, `DATA RACE`.
     pub message: String,
-    /// Does it come from the runtime or package sync, or from somebody's call of panic?
+    /// Does it come from the runtime or package sync, or from a call of panic in the code?
     pub by_runtime: bool,
     /// Is it a report of the race detector?
     pub race: bool,
     /// The stacks: of the panic, or of both accesses of a race.
     pub stacks: Vec<CrashStack>,
+}
+
+impl Crash {
+    /// Is it a mistake that needs no second goroutine: a nil pointer, an index, a call of panic?
+    pub fn is_sequential(&self) -> bool {
+        let plain = ["runtime error:", "assignment to entry in nil map"];
+        !self.race && (!self.by_runtime || plain.iter().any(|text| self.message.starts_with(text)))
+    }
+
+    /// Did the goroutine that runs a test or an example panic?
+    pub fn is_of_test(&self) -> bool {
+        let runs_test =
+            |site: &Site| ["testing.tRunner", "testing.runExample"].contains(&&*site.function);
+        self.stacks.iter().any(|stack| stack.frames.iter().any(runs_test))
+    }
 }
 
 /// What a stack in such a report shows.

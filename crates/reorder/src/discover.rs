@@ -90,6 +90,7 @@ pub fn discovery(origin: &Origin<'_>, suspicion: &Suspicion, failed: u64, runs: 
         lifecycle: suspicion.lifecycle,
     };
     discovery.details.insert("level".to_owned(), json!(assessment.level()));
+    discovery.details.insert("weight".to_owned(), json!(assessment.weight()));
     if let Value::Object(fields) = json!(assessment) {
         discovery.details.extend(fields);
     }

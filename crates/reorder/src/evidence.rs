@@ -124,6 +124,11 @@ impl Hunt<'_> {
             undisturbed = unless_lost(counted, &mut lost)?.unwrap_or(undisturbed);
         }
         let in_all = undisturbed.runs > 0 && undisturbed.failed == undisturbed.runs;
+        if suspicion.fails_test && in_all {
+            // It fails without any disturbance, perhaps because it needs other tests before it.
+            lock(&self.shared).tests[test].fails = true;
+            return lost;
+        }
         if suspicion.class == FindingClass::LeakInRareOrders && in_all {
             suspicion.class = FindingClass::LeakInEveryRun;
         }
@@ -303,7 +308,7 @@ impl Hunt<'_> {
         }
         let mut low = job.clone();
         low.plan.rate = job.plan.rate.min(LOW_RATE);
-        // Nobody else of this package runs meanwhile: they may be in each other's way.
+        // No other test of this package runs meanwhile, since tests may share files or ports.
         let _alone = subject.bench.alone.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(rerun) = self.execute(subject, &low, file, false)? else { return Ok(()) };
         let panicked = |one: &Suspicion| one.kind == panic_kind();

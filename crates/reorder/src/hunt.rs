@@ -230,7 +230,7 @@ impl<'a> Hunt<'a> {
         lost
     }
 
-    /// Whoever made the run was killed, and the test with it.
+    /// The worker that made the run was killed, and the test with it.
     fn lose(
         &self,
         test: usize,
@@ -330,7 +330,7 @@ impl<'a> Hunt<'a> {
             suspicions.retain(|suspicion| suspicion.kind != Kind::TIMEOUT);
         }
         if !job.plan.is_plain() {
-            // Somebody's own call of panic is as good as an assertion: it may depend on time.
+            // A call of panic in the code itself is as good as an assertion: it may depend on time.
             let asserted = |one: &&mut Suspicion| {
                 one.kind == panic_kind() && one.certainty == Certainty::Likely
             };
@@ -364,7 +364,7 @@ impl<'a> Hunt<'a> {
             shared.known.extend(keys(suspicion));
         }
         let fails = shared.tests[test].fails;
-        suspicions.retain(|suspicion| suspicion.certainty != Certainty::Sensitive || !fails);
+        suspicions.retain(|one| !fails || one.certainty != Certainty::Sensitive && !one.fails_test);
         Ok((true, suspicions))
     }
 

@@ -76,6 +76,8 @@ pub struct Suspicion {
     pub lifecycle: bool,
     /// Was a timeout preferred to a case that could go on, and is it seen only then?
     pub needs_timeout: bool,
+    /// Did the goroutine of the test itself panic, for a reason that has nothing to do with goroutines?
+    pub fails_test: bool,
     /// One line for people.
     pub title: String,
     /// The facts, a line each.
@@ -97,6 +99,7 @@ impl Suspicion {
             idle: false,
             lifecycle: false,
             needs_timeout: false,
+            fails_test: false,
             title,
             facts: Vec::new(),
         }
@@ -214,6 +217,7 @@ fn of_crash(crash: &Crash, trace: &Trace, selects: &Selects) -> Option<Suspicion
     let title = format!("{}{place}", crash.message);
     let mut suspicion = Suspicion::new(kind, class, certainty, title).at(selects, &places);
     suspicion.facts = crash.stacks.iter().flat_map(|stack| of_stack(stack, selects)).collect();
+    suspicion.fails_test = crash.is_sequential() && crash.is_of_test();
     let closed = trace.closed.as_ref().filter(|_| crash.message.contains("closed channel"));
     if let Some(closed) = closed {
         let made = closed.made.as_ref().map(|site| selects.show(site));
@@ -370,8 +374,8 @@ fn certainty(trace: &Trace, goroutine: &Goroutine, references: &Reference) -> Op
     let at_group = matches!(goroutine.object, Some((Object::WaitGroup, _)));
     match trace.state {
         _ if goroutine.status == Status::Leaked => Some(Certainty::Certain),
-        // Nobody moves and nothing from outside can come.
-        State::Asleep | State::Hopeless if !outside && !anybody_moves(trace) => {
+        // No goroutine can go on and nothing from outside can come.
+        State::Asleep | State::Hopeless if !outside && !a_goroutine_moves(trace) => {
             Some(Certainty::Certain)
         }
         // Rule R1.
@@ -409,10 +413,10 @@ fn can_move_later(trace: &Trace) -> bool {
     let waits_for_timer = |goroutine: &Goroutine| {
         waits_for_preference(goroutine) || goroutine.channels.iter().any(|channel| channel.timer)
     };
-    anybody_moves(trace) || trace.timers || trace.goroutines.iter().any(waits_for_timer)
+    a_goroutine_moves(trace) || trace.timers || trace.goroutines.iter().any(waits_for_timer)
 }
 
-fn anybody_moves(trace: &Trace) -> bool {
+fn a_goroutine_moves(trace: &Trace) -> bool {
     trace
         .goroutines
         .iter()

@@ -25,16 +25,27 @@ const OF_PROGRAM: [&str; 3] = ["stack overflow", "out of memory", "cannot alloca
 /// What the overlay did wrong in this run, in one line.
 pub fn overlay_fault(run: &Run) -> Option<String> {
     let crashed = crash_in_hook(&run.finished.stderr.text());
-    let stopped = matches!(run.trace.state, State::Asleep | State::Hopeless | State::Overdue);
-    let blocked = || run.trace.goroutines.iter().find_map(blocked_in_hook);
-    crashed.or_else(|| blocked().filter(|_| stopped))
+    crashed.or_else(|| deadlock_in_hook(run.trace.state, &run.trace.goroutines))
+}
+
+/// A goroutine that is blocked in a hook or in the runtime when a run was stopped. If the time was over
+/// while goroutines were still running, one that waits in the runtime waits for a collection that goes on.
+fn deadlock_in_hook(state: State, goroutines: &[Goroutine]) -> Option<String> {
+    let running = || goroutines.iter().any(|one| one.status == Status::Active);
+    let within: &[&str] = match state {
+        State::Asleep | State::Hopeless => &WITHIN_RUNTIME,
+        State::Overdue if !running() => &WITHIN_RUNTIME,
+        State::Overdue => &[],
+        _ => return None,
+    };
+    goroutines.iter().find_map(|goroutine| blocked_in_hook(goroutine, within))
 }
 
 fn is_hook(site: &Site) -> bool {
     site.function.starts_with("runtime.strait") && !RENAMED.contains(&site.function.as_str())
 }
 
-/// A fatal error or a signal whose stack goes through a hook. A panic is raised for the program, also
+/// A fatal error on the scheduler's stack, or a fatal error or a signal whose stack goes through a hook. A panic is raised for the program, also
 /// below a hook: the overlay's version of `select` calls the original.
 fn crash_in_hook(output: &str) -> Option<String> {
     let lines: Vec<&str> = output.lines().collect();
@@ -43,7 +54,12 @@ fn crash_in_hook(output: &str) -> Option<String> {
     if OF_PROGRAM.iter().any(|known| message.contains(known)) {
         return None;
     }
-    let mut crashing = sections(&lines[at + 1..])
+    let sections = sections(&lines[at + 1..]);
+    // Code of the program does not run on the scheduler's stack.
+    if lines[at].starts_with("fatal error: ") && sections.first()?.goroutine.is_none() {
+        return Some(format!("the Go runtime crashed: {message}"));
+    }
+    let mut crashing = sections
         .into_iter()
         .scan(false, |seen, section| {
             // The stack of the scheduler comes first, then the goroutine that ran; the others follow.
@@ -62,14 +78,15 @@ fn is_fatal(line: &str) -> bool {
     line.starts_with("fatal error: ") || signal || line.starts_with("unexpected fault address ")
 }
 
-fn blocked_in_hook(goroutine: &Goroutine) -> Option<String> {
+/// Is it blocked in a hook, or in one of these functions of the runtime?
+fn blocked_in_hook(goroutine: &Goroutine, within: &[&str]) -> Option<String> {
     let blocked =
         matches!(goroutine.status, Status::Waiting | Status::Leaked) && goroutine.reason != "sleep";
     let frames = goroutine.frames.iter().take_while(|site| site.function.starts_with("runtime."));
     let mut inner = frames.filter(|site| {
         let function = site.function.as_str();
         let preferred = function == "runtime.straitPrefer" && goroutine.reason == "select";
-        !preferred && (WAITING.contains(&function) || WITHIN_RUNTIME.contains(&function))
+        !preferred && (WAITING.contains(&function) || within.contains(&function))
     });
     let site = inner.next().filter(|_| blocked)?;
     let (number, reason) = (goroutine.id, &goroutine.reason);
@@ -92,19 +109,16 @@ mod tests {
         let program = "fatal error: concurrent map writes\n\ngoroutine 9 [running]:\nm.g()\n\t/w/m/a.go:3 +0x1\n\ngoroutine 8 [sleep]:\nruntime.straitYield(0x1)\n\t/go/src/runtime/strait_hooks.go:3 +0x1\n";
         let select = "panic: send on closed channel\n\ngoroutine 7 [running]:\nruntime.straitSelect(0x1)\n\t/go/src/runtime/strait_hooks.go:3 +0x1\n";
         let endless = "runtime: goroutine stack exceeds 1000000000-byte limit\nfatal error: stack overflow\n\nruntime stack:\nruntime.straitYield()\n\t/go/src/runtime/strait_hooks.go:3 +0x1\n";
+        let leaked = "runtime:   gp: gp=0x17, goid=12, gp->atomicstatus=10\nfatal error: bad g->status in ready\n\nruntime stack:\nruntime.throw({0x69dd7f?, 0x0?})\n\t/go/src/runtime/panic.go:1229 +0x48\nruntime.ready(0x17)\n\t/go/src/runtime/proc.go:1127 +0x26a\n\ngoroutine 1 gp=0x17 m=nil [chan receive]:\nm.TestA()\n\t/w/a_test.go:3 +0x1\n";
         for (output, expected) in [
+            (leaked, Some("the Go runtime crashed: bad g->status in ready")),
             (
                 timer,
                 Some(
                     "the Go runtime crashed in runtime.straitPrefer: SIGSEGV: segmentation violation",
                 ),
             ),
-            (
-                scheduler,
-                Some(
-                    "the Go runtime crashed in runtime.straitTry: runtime: mcall called on m->g0 stack",
-                ),
-            ),
+            (scheduler, Some("the Go runtime crashed: runtime: mcall called on m->g0 stack")),
             (program, None),
             (select, None),
             (endless, None),
@@ -114,13 +128,29 @@ mod tests {
         }
     }
 
-    #[test]
-    fn goroutines_that_are_blocked_in_hooks() {
+    fn goroutine(id: u32, status: Status, reason: &str, frames: &[&str]) -> Goroutine {
         let site = |function: &&str| Site {
             file: "a.go".to_owned(),
             line: 1,
             function: (*function).to_owned(),
         };
+        Goroutine {
+            id,
+            parent: 1,
+            status,
+            reason: reason.to_owned(),
+            created: None,
+            kept_by_timers: false,
+            leaked_at_failure: false,
+            test: String::new(),
+            object: None,
+            channels: Vec::new(),
+            frames: frames.iter().map(site).collect(),
+        }
+    }
+
+    #[test]
+    fn goroutines_that_are_blocked_in_hooks() {
         let collecting = ["runtime.semacquire1", "runtime.gcStart", "runtime.straitYield", "m.f"];
         let preferring = ["runtime.gopark", "runtime.straitPrefer", "m.f"];
         let napping = ["runtime.timeSleep", "runtime.straitYield", "m.f"];
@@ -135,20 +165,31 @@ mod tests {
             (&napping, "sleep", None),
             (&sending, "chan send", None),
         ] {
-            let goroutine = Goroutine {
-                id: 7,
-                parent: 1,
-                status: Status::Waiting,
-                reason: reason.to_owned(),
-                created: None,
-                kept_by_timers: false,
-                leaked_at_failure: false,
-                test: String::new(),
-                object: None,
-                channels: Vec::new(),
-                frames: frames.iter().map(site).collect(),
-            };
-            assert_eq!(blocked_in_hook(&goroutine).as_deref(), expected, "{reason}");
+            let blocked = goroutine(7, Status::Waiting, reason, frames);
+            let said = blocked_in_hook(&blocked, &WITHIN_RUNTIME);
+            assert_eq!(said.as_deref(), expected, "{reason}");
+        }
+    }
+
+    #[test]
+    fn a_slow_test_that_waits_for_a_collection_is_not_blocked() {
+        let marking = ["runtime.semacquire", "runtime.gcMarkDone", "runtime.mallocgc", "m.f"];
+        let marking = goroutine(7, Status::Waiting, "semacquire", &marking);
+        let yielding = ["runtime.semacquire", "runtime.gcMarkDone", "runtime.straitYield", "m.f"];
+        let yielding = goroutine(7, Status::Waiting, "semacquire", &yielding);
+        let running = goroutine(8, Status::Active, "", &["m.g"]);
+        let within = Some("goroutine 7 is blocked in runtime.gcMarkDone (semacquire)");
+        let hook = Some("goroutine 7 is blocked in runtime.straitYield (semacquire)");
+        for (state, goroutines, expected) in [
+            (State::Overdue, vec![marking.clone(), running.clone()], None),
+            (State::Overdue, vec![marking.clone()], within),
+            (State::Overdue, vec![yielding, running.clone()], hook),
+            (State::Asleep, vec![marking.clone()], within),
+            (State::Hopeless, vec![marking.clone()], within),
+            (State::Judged, vec![marking], None),
+        ] {
+            let said = deadlock_in_hook(state, &goroutines);
+            assert_eq!(said.as_deref(), expected, "{state:?} {goroutines:?}");
         }
     }
 }

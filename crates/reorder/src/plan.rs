@@ -45,7 +45,7 @@ pub struct Plan {
     pub seed: u64,
     /// Yields of 1024 operations.
     pub rate: u32,
-    /// Yields at chosen places, every time: somebody is slow at a line.
+    /// Yields at chosen places, every time: a goroutine is slow at a line.
     pub sited: bool,
     /// What its selects are to prefer.
     pub order: Order,

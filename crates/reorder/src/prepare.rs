@@ -118,7 +118,7 @@ enum Compiled {
     Refused(String),
 }
 
-/// The next package that nobody compiles yet, unless it is time to stop.
+/// The next package that no thread compiles yet, unless it is time to stop.
 fn take<'p>(
     packages: &'p [Package],
     next: &AtomicUsize,
@@ -157,7 +157,7 @@ impl Prepared {
                 let (this, packages, next, sender) = (&*self, &packages, &next, sender.clone());
                 scope.spawn(move || {
                     while let Some((place, package)) = take(packages, next, stop) {
-                        // Nobody listens any more after a failure.
+                        // After a failure the receiver is gone.
                         let _ = sender.send((place, None));
                         let result = this.compile(package, pattern.unwrap_or("."));
                         let _ = sender.send((place, Some(result)));

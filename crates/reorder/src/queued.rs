@@ -41,7 +41,7 @@ pub(crate) struct JobSettings {
     go: String,
     /// The digest of the module, which is an object of the queue.
     module: String,
-    /// Where the module is at whoever began the campaign, and the folder they were in.
+    /// Where the module is on the machine that began the campaign, and the folder that the command ran in.
     pub(crate) base: PathBuf,
     pub(crate) directory: PathBuf,
     /// The tests of each lane.

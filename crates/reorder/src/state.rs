@@ -27,7 +27,7 @@ const QUICK: Duration = Duration::from_millis(1500);
 /// How many runs of a test come first that nothing disturbs.
 const UNDISTURBED: u64 = 2;
 
-/// A test that has killed whoever ran it so often is not run any more.
+/// A test that has killed the worker that ran it so often is not run any more.
 const TOO_OFTEN: u32 = 3;
 
 /// By the virtual clock windows of 0.5, 3.5, 12.5 and 33.5 seconds take turns.
@@ -244,7 +244,7 @@ impl Progress {
         (self.issued, self.fails) = (u64::MAX, false);
     }
 
-    /// Whoever made the run was killed. Says whether that is too much: then it was the last run.
+    /// The worker that made the run was killed. Says whether that is too much: then it was the last run.
     pub fn lose(&mut self, job: &Job) -> bool {
         self.lost += 1;
         if self.lost == TOO_OFTEN {

@@ -13,7 +13,7 @@ use crate::module::digest;
 /// Which clock a run has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// Jumps ahead when nobody can move.
+    /// Jumps ahead when no goroutine can go on.
     Virtual,
     /// The machine's.
     Real,

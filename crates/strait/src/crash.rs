@@ -110,8 +110,10 @@ mod linux {
             let _ = writeln!(text, "  {}:{}", line.place.file(), line.place.line());
         }
         let _ = write!(text, "replay:  STRAIT_REPLAY='{}/@", head(world.model, world.features));
-        for (number, (birth, choice)) in world.path.iter().enumerate() {
+        for (number, &(thread, choice)) in world.path.iter().enumerate() {
             let dot = if number == 0 { "" } else { "." };
+            // In a replay string threads go by the order of their births.
+            let birth = world.births.get(thread as usize).copied().unwrap_or(thread);
             let _ = match choice {
                 0 => write!(text, "{dot}{birth}"),
                 choice => write!(text, "{dot}{birth}:{choice}"),

@@ -10,9 +10,10 @@ use crate::check::Builder;
 use crate::erased::Erased;
 use crate::foreign::{Foreign, Observer};
 use crate::report::Outcomes;
-use crate::rt::execution::Sample;
+use crate::rt::execution::{Execution, Sample};
+use crate::rt::features::Feature;
 use crate::rt::repeat::{Difference, Impatience};
-use crate::rt::system::Tested;
+use crate::rt::system::{Act, Tested};
 
 /// Why the result of a search does not speak for the program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -181,8 +182,8 @@ impl Doubt {
     }
 }
 
-/// At least so many executions are repeated as they were, and as many in other orders; some of them several
-/// times if there are few.
+/// At least so many times executions are repeated in other orders, or as they were where there is no other
+/// order; some of them several times if there are few.
 const REPETITIONS: usize = 8;
 
 impl Builder {
@@ -220,26 +221,18 @@ impl Builder {
         if let Some(object) = tested.leftover() {
             return Some(Doubt::Outlives { object });
         }
-        let mut observer = Observer::default();
-        let rounds = REPETITIONS.div_ceil(samples.len().max(1));
-        let repetitions = || samples.iter().cycle().take(rounds * samples.len());
-        for sample in repetitions() {
-            let repeated = observer.observe(|| tested.execution().repeat(sample));
-            if let Err(Difference { then, now }) = repeated {
-                return Some(Doubt::Differs { then, now });
-            }
-        }
-        for (number, sample) in repetitions().enumerate() {
-            let doubt = repeated_otherwise(tested, sample, number as u64);
-            if doubt.is_some() {
-                return doubt;
-            }
+        let (doubt, noticed) = Observer::notices(|| doubt_repeated(tested, &samples));
+        if doubt.is_some() {
+            return doubt;
         }
         if tested.went_astray() || (redundant > 0 && self.is_optimal()) {
             return Some(Doubt::impossible_step());
         }
+        if !noticed || samples.is_empty() {
+            return None;
+        }
         let mut again = samples.iter().cycle();
-        let foreign = observer.conclude(|| {
+        let foreign = Observer::conclude(|| {
             if let Some(sample) = again.next() {
                 // That it does the same was seen.
                 let _ = tested.execution().repeat(sample);
@@ -252,24 +245,51 @@ impl Builder {
     }
 }
 
-/// Repeats an execution in other ways than it was. Gives the reason why it cannot be trusted, if there is
-/// one.
-fn repeated_otherwise(
-    tested: &Tested<Erased>,
-    sample: &Sample<Erased>,
-    number: u64,
-) -> Option<Doubt> {
+/// Repeats executions as they were and in other ways. Gives the reason why they cannot be trusted, if there
+/// is one.
+fn doubt_repeated(tested: &Tested<Erased>, samples: &[Sample<Erased>]) -> Option<Doubt> {
     let mut execution = tested.execution();
-    let acts = match execution.repeat(sample) {
-        Ok(acts) => acts,
-        Err(Difference { then, now }) => return Some(Doubt::Differs { then, now }),
-    };
-    if let Err(Difference { then, now }) = execution.repeat_otherwise(sample, &acts, number) {
-        return Some(Doubt::Shares { then, now });
-    }
-    if let Err(Impatience { thread, place }) = execution.repeat_patiently(sample) {
-        let place = format!("{}:{}", place.file(), place.line());
-        return Some(Doubt::CountsRounds { thread, place });
+    let mut acts = Vec::with_capacity(samples.len());
+    for number in 0..REPETITIONS.max(samples.len()) {
+        let Some(sample) = samples.get(number % samples.len().max(1)) else { break };
+        if number < samples.len() {
+            match execution.repeat_for_acts(sample) {
+                Ok(more) => acts.push(more),
+                Err(difference) => return Some(difference.into()),
+            }
+        }
+        let doubt = match &acts[number % samples.len()] {
+            Some(acts) => doubt_reordered(&mut execution, sample, acts, number as u64),
+            None => execution.repeat(sample).err().map(Doubt::from),
+        };
+        if doubt.is_some() {
+            return doubt;
+        }
+        if tested.features.has(Feature::Spins)
+            && let Err(Impatience { thread, place }) = execution.repeat_patiently(sample)
+        {
+            let place = format!("{}:{}", place.file(), place.line());
+            return Some(Doubt::CountsRounds { thread, place });
+        }
     }
     None
+}
+
+/// Repeats an execution in another order. If it differs, it may differ in the same order as well: then
+/// the order is not the reason.
+fn doubt_reordered(
+    execution: &mut Execution<Erased>,
+    sample: &Sample<Erased>,
+    acts: &[Act],
+    number: u64,
+) -> Option<Doubt> {
+    let Difference { then, now } = execution.repeat_otherwise(sample, acts, number).err()?;
+    let differs = (0..REPETITIONS).find_map(|_| execution.repeat(sample).err());
+    Some(differs.map_or(Doubt::Shares { then, now }, Doubt::from))
+}
+
+impl From<Difference> for Doubt {
+    fn from(Difference { then, now }: Difference) -> Self {
+        Doubt::Differs { then, now }
+    }
 }

@@ -2,9 +2,9 @@
 //! blocks its thread, or starts others.
 //!
 //! Linux says how often a thread has given up the processor of its own accord, which code under test
-//! has no reason to do; and it says which number the last thread of the system has got, whichever has
-//! started it. An execution is repeated until no thread was started meanwhile: if the code under
-//! test does so itself, that never happens. Elsewhere nothing is seen.
+//! has no reason to do; and it says which number the last thread of the system has got, in whatever
+//! program. An execution is repeated until no thread was started meanwhile: if the code under test starts
+//! one itself, that never happens. Elsewhere nothing is seen.
 
 /// What was seen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,38 +24,49 @@ pub(crate) struct Observer {
     quiet: bool,
 }
 
-/// So often an execution is repeated before the code under test is said to start threads. Other programs
-/// may start some at any time, but hardly during every one of these.
+/// The number of executions that are looked at one by one before the code under test is said to block.
+const EXECUTIONS: u32 = 8;
+
+/// The number of executions that are looked at one by one before the code under test is said to start
+/// threads. Other programs may start some at any time, but hardly during every one of these.
 const PATIENCE: u32 = 60;
 
 impl Observer {
-    /// Looks at one execution.
-    pub(crate) fn observe<R>(&mut self, execution: impl FnOnce() -> R) -> R {
+    /// Looks at several executions at once. Says whether the thread may have blocked or started another
+    /// meanwhile.
+    pub(crate) fn notices<R>(executions: impl FnOnce() -> R) -> (R, bool) {
         let before = system::now();
-        let result = execution();
+        let result = executions();
+        (result, system::now() != before)
+    }
+
+    /// Repeats an execution until it is clear what is due to the code under test, and not to other
+    /// programs.
+    pub(crate) fn conclude(mut again: impl FnMut()) -> Option<Foreign> {
+        let mut seen = Observer::default();
+        while seen.executions < EXECUTIONS || (!seen.quiet && seen.executions < PATIENCE) {
+            seen.observe(&mut again);
+        }
+        if !seen.quiet {
+            return Some(Foreign::Threads);
+        }
+        if !seen.often_blocks() {
+            return None;
+        }
+        // The allocator and the printer block once in a while. Code that waits for something blocks again.
+        let mut more = Observer::default();
+        (0..seen.executions).for_each(|_| more.observe(&mut again));
+        more.often_blocks().then_some(Foreign::Blocks)
+    }
+
+    /// Looks at one execution.
+    fn observe(&mut self, execution: impl FnOnce()) {
+        let before = system::now();
+        execution();
         let after = system::now();
         self.executions += 1;
         self.blocked += u32::from(after.switches != before.switches);
         self.quiet |= after.last_thread == before.last_thread;
-        result
-    }
-
-    /// What was seen. Repeats the execution as long as something may be due to others.
-    pub(crate) fn conclude(mut self, mut again: impl FnMut()) -> Option<Foreign> {
-        while !self.quiet && self.executions < PATIENCE {
-            self.observe(&mut again);
-        }
-        if !self.quiet && self.executions > 0 {
-            return Some(Foreign::Threads);
-        }
-        if !self.often_blocks() {
-            return None;
-        }
-        // To block once in a while is the business of the allocator and of the printer. Code that blocks does
-        // it again.
-        let mut more = Observer::default();
-        (0..self.executions).for_each(|_| more.observe(&mut again));
-        more.often_blocks().then_some(Foreign::Blocks)
     }
 
     fn often_blocks(&self) -> bool {
@@ -81,7 +92,16 @@ mod system {
 
 #[cfg(target_os = "linux")]
 mod system {
-    use std::fs;
+    #![allow(unsafe_code, reason = "the C library says how often a thread has blocked")]
+
+    use std::fs::File;
+    use std::mem::MaybeUninit;
+    use std::os::unix::fs::FileExt;
+
+    thread_local! {
+        /// See proc_loadavg(5). It is kept open: this is read twice per check.
+        static LOAD: Option<File> = File::open("/proc/loadavg").ok();
+    }
 
     /// What cannot be read stays 0, so that nothing is ever seen.
     pub(super) fn now() -> super::Now {
@@ -89,14 +109,19 @@ mod system {
     }
 
     fn switches() -> Option<u64> {
-        let status = fs::read_to_string("/proc/thread-self/status").ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
-        line.trim().parse().ok()
+        let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: the pointer is to memory of the right size, all bytes of which may be zero.
+        let code = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
+        // SAFETY: zeroes are a value of this type, and so is what the function has written.
+        let usage = unsafe { usage.assume_init() };
+        (code == 0).then_some(usage.ru_nvcsw as u64)
     }
 
-    /// The last field of proc_loadavg(5).
+    /// The last field.
     fn last_thread() -> Option<u64> {
-        let text = fs::read_to_string("/proc/loadavg").ok()?;
+        let mut text = [0; 128];
+        let length = LOAD.try_with(|load| load.as_ref()?.read_at(&mut text, 0).ok()).ok()??;
+        let text = std::str::from_utf8(&text[..length]).ok()?;
         text.split_whitespace().next_back()?.parse().ok()
     }
 }

@@ -31,6 +31,7 @@ mod script;
 mod sides;
 pub mod stm;
 mod summary;
+mod symmetric;
 pub mod sync;
 pub mod thread;
 mod trace;

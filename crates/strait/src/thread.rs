@@ -11,6 +11,7 @@ pub use std::thread::Result;
 
 pub use crate::local::LocalKey;
 pub use crate::scope::{Scope, ScopedJoinHandle, scope};
+pub use crate::symmetric::{SymmetricThreads, spawn_symmetric};
 
 use crate::exception::RealMailbox;
 use crate::rt::current::{mailbox_of_os_thread, set_mailbox_of_os_thread, under_test, with};

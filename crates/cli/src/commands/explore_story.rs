@@ -42,7 +42,7 @@ pub fn tell(
     let (steps, blocked) = story.machine.narrate(&story.trace);
     let rows = step_rows(subject, &steps, &story.trace);
     let able = able(story);
-    // Whoever panics in the last step is told there.
+    // A process that panics in the last step is told there.
     let told = steps.last().filter(|step| matches!(step.kind, Some(ActionKind::Fault(_))));
     let told = told.map(|step| &step.actor.process);
     let ends = blocked.iter().filter(|one| told != Some(&one.at.process));
@@ -123,7 +123,7 @@ fn effect(subject: &Subject<'_>, step: &Step, action: Option<&Action>) -> String
         Some(ActionKind::Put) => format!("{message} into the buffer"),
         Some(ActionKind::Get) => format!("{message} from the buffer"),
         Some(ActionKind::GetClosed) => "finds it closed".into(),
-        Some(ActionKind::PutLost) => "lost, nobody receives any more".into(),
+        Some(ActionKind::PutLost) => "lost, no process can receive it any more".into(),
         Some(ActionKind::Timeout) => "takes the timeout".into(),
         Some(ActionKind::Default) => "takes the default".into(),
         Some(ActionKind::Branch) => {

@@ -92,7 +92,8 @@ impl FuzzSummary<'_> {
         self.totals.iter().map(|total| total.runs).sum()
     }
 
-    /// One row a version, one column a kind that was found.
+    /// One row per version, one column per kind that was found; or one line of words per version if the
+    /// terminal is too narrow for that.
     fn table(&self, ui: &Ui) -> anyhow::Result<()> {
         let mut kinds: Vec<&Kind> =
             self.outcome.harvest.found.iter().map(|finding| &finding.kind).collect();
@@ -102,18 +103,13 @@ impl FuzzSummary<'_> {
         let left_out = self.unbuilt.iter().map(|(name, _)| name.len());
         let width = names.iter().map(String::len).chain(left_out).max().unwrap_or(0);
         let heads: String = kinds.iter().map(|kind| format!("  {:>13}", kind.as_str())).collect();
-        ui.line(ui.paint(
-            Paint::Bold,
-            format!("{:width$}  {:>10}  {:>12}{heads}", "", "programs", "runs"),
-        ))?;
+        let heads = format!("{:width$}  {:>10}  {:>12}{heads}", "", "programs", "runs");
+        if ui.line_width().is_some_and(|columns| heads.len() > columns) {
+            return self.list(ui, &kinds);
+        }
+        ui.line(ui.paint(Paint::Bold, heads))?;
         for (target, name) in self.targets.iter().zip(&names) {
-            let is_its =
-                |total: &&Total| total.target == target.target && total.version == target.version;
-            let (programs, runs) = self
-                .totals
-                .iter()
-                .find(is_its)
-                .map_or((0, 0), |total| (total.programs, total.runs));
+            let (programs, runs) = self.totals_of(target);
             let cells: String = kinds.iter().map(|kind| self.cell(ui, target, kind)).collect();
             ui.line(format!(
                 "{name:width$}  {:>10}  {:>12}{cells}",
@@ -127,13 +123,49 @@ impl FuzzSummary<'_> {
         Ok(())
     }
 
-    fn cell(&self, ui: &Ui, target: &FuzzTarget, kind: &Kind) -> String {
+    /// The same as the table, for narrow terminals.
+    fn list(&self, ui: &Ui, kinds: &[&Kind]) -> anyhow::Result<()> {
+        for target in self.targets {
+            let (programs, runs) = self.totals_of(target);
+            ui.line(ui.paint(Paint::Bold, target.name()))?;
+            ui.line(format!("  {} programs, {} runs", grouped(programs), grouped(runs)))?;
+            for kind in kinds {
+                match self.found(target, kind) {
+                    0 => {}
+                    count => {
+                        let found = format!("{}: {count}", kind.as_str());
+                        ui.line(format!("  {}", ui.paint(Paint::Red, found)))?;
+                    }
+                }
+            }
+        }
+        for (name, _) in self.unbuilt {
+            ui.line(ui.paint(Paint::Bold, name.clone()))?;
+            ui.line(format!("  {}", ui.paint(Paint::Dim, "not built")))?;
+        }
+        Ok(())
+    }
+
+    /// How many programs and runs a version had.
+    fn totals_of(&self, target: &FuzzTarget) -> (u64, u64) {
+        let is_its =
+            |total: &&Total| total.target == target.target && total.version == target.version;
+        let total = self.totals.iter().find(is_its);
+        total.map_or((0, 0), |total| (total.programs, total.runs))
+    }
+
+    /// How many findings of a kind a version has.
+    fn found(&self, target: &FuzzTarget, kind: &Kind) -> usize {
         let alike = self.outcome.harvest.found.iter().filter(|finding| {
             finding.target == target.target
                 && finding.version == target.version
                 && finding.kind == *kind
         });
-        match alike.count() {
+        alike.count()
+    }
+
+    fn cell(&self, ui: &Ui, target: &FuzzTarget, kind: &Kind) -> String {
+        match self.found(target, kind) {
             0 => format!("  {:>13}", "-"),
             count => format!("  {}", ui.paint(Paint::Red, format!("{count:>13}"))),
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use serde_json::{Value, json};
+use strait_campaign::Interruption;
 use strait_findings::{Batch, Store};
 use strait_reorder::{
     Explained, FlakyOutcome, FlakySearch, GENERATOR, Nudge, Prepared, Request, Subject, prepare,
@@ -80,20 +81,26 @@ impl GoFlakyArgs {
             Some(explained) => Some(self.keep(explained, seed)?),
             None => None,
         };
-        let stopped = stop.was_interrupted();
+        let stopped = stop.interruption();
         if ui.json {
-            ui.document(&self.document(&subject, seed, &outcome, directory.as_ref(), stopped))?;
+            ui.document(&self.document(
+                &subject,
+                seed,
+                &outcome,
+                directory.as_ref(),
+                stopped.is_some(),
+            ))?;
         } else {
             self.tell(ui, &outcome, directory.as_ref(), stopped)?;
         }
         let fails = outcome.explained.is_some() || always(&outcome);
         match (fails, stopped, outcome.undisturbed.runs) {
             (true, ..) => Ok(Status::Found),
-            (false, true, _) => anyhow::bail!("the search was stopped before its end"),
-            (false, false, 0) => anyhow::bail!(
+            (false, Some(_), _) => anyhow::bail!("the search was stopped before its end"),
+            (false, None, 0) => anyhow::bail!(
                 "the time was over before the test ran; give --time more, or leave it out"
             ),
-            (false, false, _) => Ok(Status::Clean),
+            (false, None, _) => Ok(Status::Clean),
         }
     }
 
@@ -155,7 +162,7 @@ impl GoFlakyArgs {
         ui: &Ui,
         outcome: &FlakyOutcome,
         directory: Option<&PathBuf>,
-        stopped: bool,
+        stopped: Option<Interruption>,
     ) -> anyhow::Result<()> {
         let (failed, runs) = (outcome.undisturbed.failed, outcome.undisturbed.runs);
         let test = &self.test;
@@ -164,7 +171,9 @@ impl GoFlakyArgs {
             let all = grouped(outcome.runs);
             return match (stopped, always(outcome)) {
                 (_, true) => ui.line("It always fails, so it is not flaky."),
-                (true, _) => ui.line(format!("Stopped early by Ctrl-C, after {all} runs.")),
+                (Some(signal), _) => {
+                    ui.line(format!("Stopped early by {signal}, after {all} runs."))
+                }
                 _ => ui.line(format!("Nothing was found that makes it fail, in {all} runs.")),
             };
         };

@@ -159,7 +159,7 @@ impl GoFuzzArgs {
             && stop.is_now()
             && !stop.was_interrupted()
             && session.counters.findings() > 0;
-        let stopped = Stopped::of(is_first, stop.was_interrupted());
+        let stopped = Stopped::of(is_first, stop.interruption());
         // A finding names the package of the place to blame, and in its details that of the test.
         let package = |finding: &Finding| {
             let tested = finding.details.get("package").and_then(|package| package.as_str());
@@ -169,7 +169,7 @@ impl GoFuzzArgs {
         let found = std::mem::take(&mut harvest.found);
         let mut findings = judged(found.clone(), &prepared.base, baseline.as_mut());
         if let Some(path) = self.baseline.as_deref().filter(|_| self.write_baseline) {
-            if stopped == Some(Stopped::Interrupted) {
+            if matches!(stopped, Some(Stopped::Interrupted(_))) {
                 anyhow::bail!("{} is not written: the run was interrupted", path.display());
             }
             let mut written = Baseline::of(findings.iter().map(|one| one.key.clone()));

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use strait_campaign::Interruption;
 use strait_findings::Finding;
 use strait_goverify::FindingStatus;
 use strait_reorder::{Ended, FindingLevel, Problem, counts};
@@ -17,25 +18,24 @@ const SHOWN: usize = 50;
 /// Why a campaign ended before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// By Ctrl-C.
-    Interrupted,
+    /// By a signal.
+    Interrupted(Interruption),
     /// At the first finding, as --first asks for.
     FirstFinding,
 }
 
 impl Stopped {
     /// Was it the first finding that ended it, or the user, or neither?
-    pub fn of(first: bool, interrupted: bool) -> Option<Stopped> {
-        match (first, interrupted) {
-            (true, _) => Some(Stopped::FirstFinding),
-            (false, true) => Some(Stopped::Interrupted),
-            (false, false) => None,
+    pub fn of(first: bool, interruption: Option<Interruption>) -> Option<Stopped> {
+        match first {
+            true => Some(Stopped::FirstFinding),
+            false => interruption.map(Stopped::Interrupted),
         }
     }
 
     fn name(self) -> &'static str {
         match self {
-            Stopped::Interrupted => "interrupted",
+            Stopped::Interrupted(_) => "interrupted",
             Stopped::FirstFinding => "first-finding",
         }
     }
@@ -182,8 +182,8 @@ impl Summary for GoSummary<'_> {
 impl GoSummary<'_> {
     /// How many findings there are, and whether the campaign was stopped.
     fn headline(&self, ui: &Ui) -> anyhow::Result<()> {
-        if self.stopped == Some(Stopped::Interrupted) {
-            ui.line(ui.paint(Paint::Yellow, "Stopped early by Ctrl-C."))?;
+        if let Some(Stopped::Interrupted(signal)) = self.stopped {
+            ui.line(ui.paint(Paint::Yellow, format!("Stopped early by {signal}.")))?;
         }
         if self.stopped == Some(Stopped::FirstFinding) {
             ui.line("Stopped at the first finding (--first).")?;

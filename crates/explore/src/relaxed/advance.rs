@@ -30,7 +30,7 @@ impl Graph {
     /// The events that are kept when the step whose clocks were begun comes before a rival; none if it
     /// cannot, or if that is done from another execution.
     pub(crate) fn kept_before(&self, rival: EventId, next: &NextEvent) -> Option<Cut> {
-        let mut past = self.draft.past.clone();
+        let mut past = Cut::from_slice(&self.draft.past);
         loop {
             if contains(&past, rival) {
                 return None;

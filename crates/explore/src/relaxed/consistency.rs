@@ -6,14 +6,18 @@
 //! Atomicity likewise: a read-modify-write directly follows what it reads from. Program order and
 //! reads-from have no cycle because an event reads only from events that are there.
 //!
-//! What is left to check is the order of sequentially consistent events ([`Graph::is_sequential`]), and
-//! that only for an event that does not read the last write and is not the last write itself: the last
-//! one has nothing after it.
+//! What is left to check is the order of sequentially consistent events ([`Graph::allows_last`]). No event
+//! happens after the one that was added last, and none reads from it. So psc goes on from it only to the
+//! writes that follow it, or follow what it reads, in modification order; and every edge of psc that is
+//! new begins at it, or at a fence that happens before it. Only what can be reached from there is looked
+//! at.
 //!
 //! | paper | here |
 //! |---|---|
 //! | scb | [`Psc::add_scb`] |
 //! | psc_base, psc_F | [`Psc::edges`] |
+
+use smallvec::SmallVec;
 
 use crate::relaxed::graph::{Event, Graph, INITIAL, NOWHERE, contains};
 use crate::system::ThreadId;
@@ -49,36 +53,64 @@ impl Graph {
         event.choice != 0 || later.any(|&write| self.event(write).value != event.found)
     }
 
-    /// Is psc_base ∪ psc_F acyclic?
-    pub(crate) fn is_sequential(&self) -> bool {
-        let events: Vec<EventId> = self.events().map(|(id, _)| id).collect();
-        let sequential = |&id: &EventId| self.event(id).is_sequential();
-        let sequential: Vec<EventId> = events.iter().copied().filter(sequential).collect();
-        sequential.len() < 2 || Psc::new(self, &events, &sequential).is_acyclic()
+    /// Is psc_base ∪ psc_F acyclic, given that it was without the event that was added last?
+    pub(crate) fn allows_last(&self, last: EventId) -> bool {
+        let event = self.event(last);
+        if event.location == NOWHERE || !self.is_followed(last, event) {
+            return true;
+        }
+        let begins = |&(id, event): &(EventId, &Event)| {
+            let precedes = event.is_fence && self.happens_before(id, last);
+            event.is_sequential() && (precedes || id == last)
+        };
+        let beginnings: Ids = self.events().filter(begins).map(|(id, _)| id).collect();
+        beginnings.is_empty() || Psc::new(self).is_acyclic_from(&beginnings)
+    }
+
+    /// Does another write follow an event, or follow what it reads, in modification order?
+    fn is_followed(&self, id: EventId, event: &Event) -> bool {
+        let write = if event.reads { event.source } else { id };
+        let start = self.position(event.location, write);
+        self.location(event.location).order[start..].iter().any(|&later| later != id)
     }
 }
 
+/// A few events.
+type Ids = SmallVec<[EventId; 16]>;
+
 /// A set of events, as bits.
-type Bits = Vec<u64>;
+type Bits = SmallVec<[u64; 4]>;
 
 /// The relation psc_base ∪ psc_F on the sequentially consistent events of a graph.
 struct Psc<'g> {
     graph: &'g Graph,
-    events: &'g [EventId],
     /// Where the events of each thread begin in the list of all events.
-    starts: Vec<usize>,
-    sequential: &'g [EventId],
+    starts: SmallVec<[usize; 16]>,
+    /// How many events there are.
+    count: usize,
+    sequential: Ids,
+}
+
+/// An event on the path of a search for a cycle.
+struct Visit {
+    event: EventId,
+    /// What it is related to.
+    edges: Ids,
+    /// Which of these is looked at next.
+    next: usize,
 }
 
 impl<'g> Psc<'g> {
-    fn new(graph: &'g Graph, events: &'g [EventId], sequential: &'g [EventId]) -> Self {
-        let mut starts = Vec::with_capacity(graph.rows.len());
-        let mut start = 0;
+    fn new(graph: &'g Graph) -> Self {
+        let mut starts = SmallVec::new();
+        let mut count = 0;
         for row in &graph.rows {
-            starts.push(start);
-            start += row.events.len();
+            starts.push(count);
+            count += row.events.len();
         }
-        Psc { graph, events, starts, sequential }
+        let sequential = graph.events().filter(|(_, event)| event.is_sequential());
+        let sequential = sequential.map(|(id, _)| id).collect();
+        Psc { graph, starts, count, sequential }
     }
 
     fn number(&self, event: EventId) -> usize {
@@ -90,13 +122,18 @@ impl<'g> Psc<'g> {
         set[number / 64] |= 1 << (number % 64);
     }
 
+    fn remove(&self, set: &mut Bits, event: EventId) {
+        let number = self.number(event);
+        set[number / 64] &= !(1 << (number % 64));
+    }
+
     fn contains(&self, set: &Bits, event: EventId) -> bool {
         let number = self.number(event);
         set[number / 64] >> (number % 64) & 1 == 1
     }
 
     fn none(&self) -> Bits {
-        vec![0; self.events.len().div_ceil(64)]
+        SmallVec::from_elem(0, self.count.div_ceil(64))
     }
 
     /// The later events of the same thread.
@@ -169,21 +206,27 @@ impl<'g> Psc<'g> {
 
     /// The events from which psc_base begins at an event: itself if it is an access, what happens after
     /// it as well if it is a fence.
-    fn beginnings(&self, event: EventId) -> Vec<EventId> {
-        let is_fence = self.graph.event(event).is_fence;
-        let after = |&other: &EventId| is_fence && self.graph.happens_before(event, other);
-        let mut all: Vec<EventId> = self.events.iter().copied().filter(after).collect();
+    fn beginnings(&self, event: EventId) -> Ids {
+        let mut all = Ids::new();
+        if self.graph.event(event).is_fence {
+            all.extend(self.ids().filter(|&other| self.graph.happens_before(event, other)));
+        }
         all.push(event);
         all
+    }
+
+    /// All events.
+    fn ids(&self) -> impl Iterator<Item = EventId> {
+        self.graph.events().map(|(id, _)| id)
     }
 
     /// Does psc_base end at an event if its middle part reaches these?
     fn ends(&self, event: EventId, reached: &Bits) -> bool {
         let is_fence = self.graph.event(event).is_fence;
-        let before = |&other: &EventId| {
+        let before = |other: EventId| {
             self.contains(reached, other) && self.graph.happens_before(other, event)
         };
-        self.contains(reached, event) || is_fence && self.events.iter().any(before)
+        self.contains(reached, event) || is_fence && self.ids().any(before)
     }
 
     /// Adds what is related to an event by eco = rf ∪ (mo ∪ rb); rf?.
@@ -203,9 +246,8 @@ impl<'g> Psc<'g> {
         set.iter_mut().zip(writes).for_each(|(set, more)| *set |= more);
     }
 
-    /// The events that an event is related to by psc_base ∪ psc_F, as positions in the list of
-    /// sequentially consistent events.
-    fn edges(&self, event: EventId) -> Vec<usize> {
+    /// The events that an event is related to by psc_base ∪ psc_F.
+    fn edges(&self, event: EventId) -> Ids {
         let beginnings = self.beginnings(event);
         let (mut by_scb, mut by_eco) = (self.none(), self.none());
         beginnings.iter().for_each(|&one| self.add_scb(one, &mut by_scb));
@@ -215,37 +257,53 @@ impl<'g> Psc<'g> {
             beginnings.iter().for_each(|&one| self.add_eco(one, &mut by_eco));
         }
         let between_fences = |other: EventId| {
-            let reached = |&one: &EventId| {
-                self.contains(&by_eco, one) && self.graph.happens_before(one, other)
-            };
+            let reached =
+                |one: EventId| self.contains(&by_eco, one) && self.graph.happens_before(one, other);
             is_fence
                 && self.graph.event(other).is_fence
-                && (self.graph.happens_before(event, other) || self.events.iter().any(reached))
+                && (self.graph.happens_before(event, other) || self.ids().any(reached))
         };
-        let related = |&position: &usize| {
-            let other = self.sequential[position];
-            self.ends(other, &by_scb) || between_fences(other)
-        };
-        (0..self.sequential.len()).filter(related).collect()
+        let related = |&other: &EventId| self.ends(other, &by_scb) || between_fences(other);
+        self.sequential.iter().copied().filter(related).collect()
     }
 
-    fn is_acyclic(&self) -> bool {
-        let edges: Vec<Vec<usize>> =
-            self.sequential.iter().map(|&event| self.edges(event)).collect();
-        // An event without predecessors among those that are left is taken away, again and again.
-        let mut incoming = vec![0; edges.len()];
-        edges.iter().flatten().for_each(|&to| incoming[to] += 1);
-        let mut free: Vec<usize> = (0..edges.len()).filter(|&event| incoming[event] == 0).collect();
-        let mut removed = 0;
-        while let Some(event) = free.pop() {
-            removed += 1;
-            for &to in &edges[event] {
-                incoming[to] -= 1;
-                if incoming[to] == 0 {
-                    free.push(to);
+    /// Can no event be reached from itself that can be reached from these?
+    fn is_acyclic_from(&self, beginnings: &[EventId]) -> bool {
+        let (mut seen, mut on_path) = (self.none(), self.none());
+        let mut path: SmallVec<[Visit; 8]> = SmallVec::new();
+        for &beginning in beginnings {
+            if self.contains(&seen, beginning) {
+                continue;
+            }
+            self.visit(beginning, &mut seen, &mut on_path, &mut path);
+            while let Some(visit) = path.last_mut() {
+                let Some(&next) = visit.edges.get(visit.next) else {
+                    self.remove(&mut on_path, visit.event);
+                    path.pop();
+                    continue;
+                };
+                visit.next += 1;
+                if self.contains(&on_path, next) {
+                    return false;
+                }
+                if !self.contains(&seen, next) {
+                    self.visit(next, &mut seen, &mut on_path, &mut path);
                 }
             }
         }
-        removed == edges.len()
+        true
+    }
+
+    /// Goes on to an event.
+    fn visit(
+        &self,
+        event: EventId,
+        seen: &mut Bits,
+        on_path: &mut Bits,
+        path: &mut SmallVec<[Visit; 8]>,
+    ) {
+        self.insert(seen, event);
+        self.insert(on_path, event);
+        path.push(Visit { event, edges: self.edges(event), next: 0 });
     }
 }

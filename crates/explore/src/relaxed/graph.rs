@@ -138,7 +138,7 @@ clone_in_place!(Location { order, reads });
 clone_in_place!(Graph { rows, locations, chains, performed, width, next_stamp, draft });
 
 /// A number of events for each thread.
-pub(crate) type Cut = Vec<u32>;
+pub(crate) type Cut = SmallVec<[u32; 8]>;
 
 /// An execution graph.
 #[derive(Default, Debug)]
@@ -265,6 +265,11 @@ impl Graph {
         EventId { thread, index: count as u32 }
     }
 
+    /// Is the event there?
+    pub(crate) fn has(&self, event: EventId) -> bool {
+        event.index < self.next_of(event.thread).index
+    }
+
     /// The last event of a thread, which has one.
     pub(crate) fn last_of(&self, thread: ThreadId) -> EventId {
         let EventId { thread, index } = self.next_of(thread);
@@ -323,8 +328,9 @@ impl Graph {
         self.width = width;
     }
 
-    /// Begins the clocks of the next event of a thread with what comes before it in any case.
-    pub(crate) fn begin(&mut self, thread: ThreadId, causes: &[EventId]) {
+    /// Begins the clocks of the next event of a thread with what comes before it in any case: what happens
+    /// before it, and an event that it follows for no other reason than symmetry.
+    pub(crate) fn begin(&mut self, thread: ThreadId, causes: &[EventId], follows: Option<EventId>) {
         if self.width <= thread.0 as usize {
             self.widen(thread.0 as usize + 1);
         }
@@ -338,6 +344,9 @@ impl Graph {
                 join(&mut draft.past, self.clock(cause, Clock::Past));
                 join(&mut draft.before, self.clock(cause, Clock::Known));
             }
+        }
+        if let Some(first) = follows.filter(|&first| self.has(first)) {
+            join(&mut draft.past, self.clock(first, Clock::Past));
         }
         self.draft = draft;
     }
@@ -468,7 +477,7 @@ impl Graph {
 
     /// Keeps only the events of a cut, which is closed under what they depend on.
     pub(crate) fn restrict(&mut self, cut: &[u32]) {
-        let mut counts = vec![0; self.width];
+        let mut counts = Cut::from_elem(0, self.width);
         self.performed.retain(|&thread| {
             let count: &mut u32 = &mut counts[thread as usize];
             *count += 1;

@@ -84,7 +84,8 @@ impl Memory {
         for index in 0..self.placements.len() {
             let placement = self.placements[index];
             self.add(announced, placement);
-            let allowed = index == 0 || self.graph.is_sequential();
+            let last = self.graph.last_of(announced.thread);
+            let allowed = index == 0 || self.graph.allows_last(last);
             self.graph.remove_last();
             if allowed && !self.repeats(announced, placement) {
                 choices.push(self.graph.choice(atomic, placement));
@@ -133,19 +134,20 @@ impl Memory {
     fn plan(&mut self, announced: &Announced<'_>) {
         let Memory { graph, placements, .. } = self;
         placements.clear();
-        graph.begin(announced.thread, announced.causes);
+        graph.begin(announced.thread, announced.causes, None);
         let value = |_, write| match write {
             INITIAL => announced.initial,
             write => graph.event(write).value,
         };
-        Planner { graph, source: None, value, placements }.plan(announced.atomic);
+        Planner { graph, source: None, follows: None, value, placements }.plan(announced.atomic);
     }
 
     fn add(&mut self, announced: &Announced<'_>, placement: Placement) {
         let Announced { thread, atomic, causes, .. } = *announced;
         // Nothing is taken away here, so it does not matter what a step depends on.
         let (objects, enablers) = (Objects::new(), SmallVec::new());
-        let next = NextEvent { thread, atomic, causes: causes.into(), objects, enablers };
+        let (causes, follows) = (causes.into(), None);
+        let next = NextEvent { thread, atomic, causes, follows, objects, enablers };
         self.graph.add_placed(&next, placement, None);
     }
 }

@@ -36,6 +36,8 @@ pub(crate) struct NextEvent {
     pub(crate) thread: ThreadId,
     pub(crate) atomic: Option<Atomic>,
     pub(crate) causes: SmallVec<[EventId; 1]>,
+    /// An event that has to come first for no other reason than symmetry.
+    pub(crate) follows: Option<EventId>,
     /// The objects that it accesses, if it is no access to an atomic variable.
     pub(crate) objects: Objects,
     /// The events that have enabled it, as far as they do not access these objects.
@@ -53,6 +55,8 @@ pub(crate) struct Planner<'p, V: Fn(u32, EventId) -> u64> {
     pub(crate) graph: &'p Graph,
     /// The only write that it may read from, if it is revisited by that.
     pub(crate) source: Option<EventId>,
+    /// As in [`NextEvent`].
+    pub(crate) follows: Option<EventId>,
     /// The value that a write has left in a location.
     pub(crate) value: V,
     pub(crate) placements: &'p mut Vec<Placement>,
@@ -108,6 +112,14 @@ impl<V: Fn(u32, EventId) -> u64> Planner<'_, V> {
         (first..=last).rev()
     }
 
+    /// The first position in modification order at which a store can stand: of threads that can be
+    /// exchanged for each other, the first one's store comes first. What such stores depend on is the
+    /// same, so this never contradicts the order in which they are added.
+    fn least(&self, location: u32) -> usize {
+        let first = self.follows.filter(|&first| self.graph.has(first));
+        first.map_or(0, |first| self.graph.position(location, first))
+    }
+
     fn plan_load(&mut self, location: u32) {
         for position in self.visible(location) {
             let source = self.graph.write_at(location, position);
@@ -117,7 +129,8 @@ impl<V: Fn(u32, EventId) -> u64> Planner<'_, V> {
 
     fn plan_store(&mut self, location: u32) {
         let placement = Placement { writes: true, ..Placement::PLAIN };
-        for position in self.visible(location) {
+        let least = self.least(location);
+        for position in self.visible(location).take_while(|&position| position >= least) {
             if self.graph.update_after(location, position).is_none() {
                 let after = self.graph.write_at(location, position);
                 self.placements.push(Placement { after, ..placement });
@@ -127,12 +140,12 @@ impl<V: Fn(u32, EventId) -> u64> Planner<'_, V> {
 
     fn plan_store_revisits(&mut self, location: u32) {
         let placement = Placement { writes: true, ..Placement::PLAIN };
-        let graph = self.graph;
+        let (graph, least) = (self.graph, self.least(location));
         graph.each_revisit(location, &graph.draft.past, |read, cut, first| {
-            let mut positions: Vec<usize> =
-                (first..=graph.location(location).order.len()).collect();
-            positions.retain(|&position| graph.is_free_in(location, position, cut));
-            for position in positions.into_iter().rev() {
+            let first = first.max(least);
+            let positions = (first..=graph.location(location).order.len()).rev();
+            for position in positions.filter(|&position| graph.is_free_in(location, position, cut))
+            {
                 let after = graph.write_at(location, position);
                 self.placements.push(Placement { after, revisits: Some(read), ..placement });
             }
@@ -159,13 +172,14 @@ impl<V: Fn(u32, EventId) -> u64> Planner<'_, V> {
     }
 
     fn plan_update_revisits(&mut self, location: u32, atomic: Option<Atomic>) {
-        let mut past = Vec::new();
+        let mut past = Cut::new();
         for position in self.visible(location) {
             let source = self.graph.write_at(location, position);
             if self.found(location, source, atomic) == Found::Fails {
                 continue;
             }
-            past.clone_from(&self.graph.draft.past);
+            past.clear();
+            past.extend_from_slice(&self.graph.draft.past);
             if source != INITIAL {
                 join(&mut past, self.graph.clock(source, Clock::Past));
             }
@@ -221,7 +235,7 @@ impl Graph {
         let is_fence = matches!(atomic, Some(Atomic::Fence { .. }));
         let stamp = stamp.unwrap_or_else(|| self.new_stamp());
         let write_stamp = if reads && writes { self.new_stamp() } else { stamp };
-        self.begin(thread, &next.causes);
+        self.begin(thread, &next.causes, next.follows);
         self.follow(&next.objects, &next.enablers);
         let event = Event {
             stamp,

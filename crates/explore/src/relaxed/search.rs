@@ -207,7 +207,8 @@ impl<'s, S: Relaxed> Search<'s, S> {
         objects.sort_unstable();
         objects.dedup();
         let enablers = next.enablers.iter().copied().collect();
-        Some(NextEvent { thread, atomic, causes, objects, enablers })
+        let follows = next.follows;
+        Some(NextEvent { thread, atomic, causes, follows, objects, enablers })
     }
 
     /// Lists the ways to add the next event of a thread, which may be a read that was revisited.
@@ -216,13 +217,14 @@ impl<'s, S: Relaxed> Search<'s, S> {
         let choices = self.system.next(thread).map_or(1, |next| next.choices);
         let Search { system, graph, placements, .. } = self;
         let first = placements.len();
-        graph.begin(thread, &event.causes);
+        graph.begin(thread, &event.causes, event.follows);
         let value = |location, write| match write {
             INITIAL => system.initial(location),
             write => graph.event(write).value,
         };
         let source = revisited.map(|revisited| revisited.source);
-        let mut planner = Planner { graph, source, value, placements };
+        let follows = event.follows;
+        let mut planner = Planner { graph, source, follows, value, placements };
         planner.plan(event.atomic);
         planner.plan_revisits(event.atomic);
         if event.atomic.is_none() {
@@ -248,8 +250,12 @@ impl<'s, S: Relaxed> Search<'s, S> {
                 continue;
             }
             let Some(event) = self.next_event(thread) else { continue };
+            if event.follows.is_some_and(|first| !self.graph.has(first)) {
+                // The thread that goes first is blocked too, and does the same.
+                continue;
+            }
             let first = self.placements.len();
-            self.graph.begin(thread, &event.causes);
+            self.graph.begin(thread, &event.causes, event.follows);
             self.graph.plan_advances(&event, &mut self.placements);
             if first < self.placements.len() {
                 self.push(event, first, None, true);
@@ -301,7 +307,7 @@ impl<'s, S: Relaxed> Search<'s, S> {
         self.save();
         let Some(node) = self.nodes.last_mut() else { return false };
         let thread = node.event.thread;
-        self.graph.begin(thread, &node.event.causes);
+        self.graph.begin(thread, &node.event.causes, node.event.follows);
         let Some(cut) = self.graph.kept_before(rival, &node.event) else { return false };
         self.graph.restrict(&cut);
         if !self.replay() {
@@ -334,8 +340,8 @@ impl<'s, S: Relaxed> Search<'s, S> {
         let Some(node) = self.nodes.last() else { return false };
         let thread = node.event.thread;
         let stamp = self.graph.stamp(read);
-        self.graph.begin(thread, &node.event.causes);
-        let mut past = self.graph.draft.past.clone();
+        self.graph.begin(thread, &node.event.causes, node.event.follows);
+        let mut past = Cut::from_slice(&self.graph.draft.past);
         if placement.source != INITIAL {
             join(&mut past, self.graph.clock(placement.source, Clock::Past));
         }
@@ -357,7 +363,8 @@ impl<'s, S: Relaxed> Search<'s, S> {
 
     /// Does the memory model allow the graph, the last event of which was added in some way?
     fn is_allowed(&self) -> bool {
-        self.graph.is_sequential()
+        let last = self.graph.performed.last();
+        last.is_none_or(|&thread| self.graph.allows_last(self.graph.last_of(ThreadId(thread))))
     }
 
     /// Performs the last event of the graph.
@@ -371,7 +378,7 @@ impl<'s, S: Relaxed> Search<'s, S> {
     /// Performs all events of the graph from the start of an execution. Says whether that was possible.
     fn replay(&mut self) -> bool {
         self.system.restart();
-        let mut counts = vec![0u32; self.graph.rows.len()];
+        let mut counts = Cut::from_elem(0, self.graph.rows.len());
         for number in 0..self.graph.performed.len() {
             let thread = self.graph.performed[number];
             let index = counts[thread as usize];

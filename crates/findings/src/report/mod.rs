@@ -8,6 +8,8 @@ mod plot;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::directory::{self, FINDINGS, INCOMPLETE};
 use crate::error::Error;
 use crate::index::{INDEX, Index, Progress, Total};
@@ -31,8 +33,55 @@ struct Content {
     progress: Vec<Progress>,
     seeds: Vec<u64>,
     active: Duration,
+    unit: Unit,
     /// What the reader should know about what is missing.
     notes: Vec<String>,
+}
+
+/// What a campaign runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Unit {
+    #[default]
+    Programs,
+    /// Tests of Go packages.
+    Tests,
+}
+
+impl Unit {
+    /// What the campaigns of a folder run, by their settings: programs, unless all of them run tests.
+    fn of(settings: &[String]) -> Self {
+        let is_go = |settings: &String| {
+            let settings: Option<Value> = serde_json::from_str(settings).ok();
+            settings.is_some_and(|settings| settings["kind"] == "go")
+        };
+        match settings {
+            [] => Unit::Programs,
+            settings if settings.iter().all(is_go) => Unit::Tests,
+            _ => Unit::Programs,
+        }
+    }
+
+    fn one(self) -> &'static str {
+        match self {
+            Unit::Programs => "program",
+            Unit::Tests => "test",
+        }
+    }
+
+    /// What they belong to.
+    fn targets(self) -> &'static str {
+        match self {
+            Unit::Programs => "Targets",
+            Unit::Tests => "Packages",
+        }
+    }
+
+    fn many(self) -> &'static str {
+        match self {
+            Unit::Programs => "programs",
+            Unit::Tests => "tests",
+        }
+    }
 }
 
 /// A finding with what is shown of its files: names, texts, and whether the text was cut.
@@ -108,7 +157,7 @@ fn content(root: &Path) -> Result<Content, Error> {
     }
     content.findings.sort_by_key(|shown| {
         let Finding { kind, count, id, .. } = &shown.finding;
-        (kind.rank(), kind.clone(), u64::MAX - count, id.clone())
+        (weight(&shown.finding), kind.rank(), kind.clone(), u64::MAX - count, id.clone())
     });
     for shown in content.findings.iter_mut().take(IN_FULL) {
         for name in shown.finding.files.iter().take(FILES) {
@@ -127,16 +176,24 @@ fn content(root: &Path) -> Result<Content, Error> {
     Ok(content)
 }
 
+/// How early a finding is shown, if the campaign says so: the smaller, the earlier.
+fn weight(finding: &Finding) -> u64 {
+    finding.details.get("weight").and_then(Value::as_u64).unwrap_or_default()
+}
+
 /// Fills in what the index knows and returns its findings.
 fn read_index(path: &Path, content: &mut Content) -> Result<Vec<Finding>, Error> {
     let index = Index::open_to_read(path)?;
     let findings = index.findings()?;
     content.totals = index.totals(None)?;
     content.progress = index.progress()?;
-    for (_, seed, active) in index.campaigns()? {
+    let mut all_settings = Vec::new();
+    for (seed, active, settings) in index.campaigns()? {
         content.seeds.push(seed);
         content.active = content.active.saturating_add(active);
+        all_settings.push(settings);
     }
+    content.unit = Unit::of(&all_settings);
     Ok(findings)
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Content, Shown, highlight, plot};
+use serde_json::Value;
+
+use super::{Content, Shown, Unit, highlight, plot};
 use crate::kind::Kind;
 use crate::model::Finding;
 use crate::text::{html, shell_word};
@@ -26,8 +28,8 @@ pub(super) fn render(content: &Content) -> String {
         head = head(content),
         tiles = tiles(content),
         notes = notes(content),
-        plot = section("Programs a second", &plot::render(content)),
-        targets = section("Targets", &targets(content)),
+        plot = section("Runs per second", &plot::render(content)),
+        targets = section(content.unit.targets(), &targets(content)),
         versions = versions(content),
         findings = findings(content),
         version = env!("CARGO_PKG_VERSION"),
@@ -101,8 +103,8 @@ fn tiles(content: &Content) -> String {
             if findings == 1 { "finding" } else { "findings" },
             if findings > 0 { "bad" } else { "good" },
         ),
-        tile(grouped(shown), "programs showed one", ""),
-        tile(grouped(programs), "programs", ""),
+        tile(grouped(shown), &format!("{} showed one", content.unit.many()), ""),
+        tile(grouped(programs), content.unit.many(), ""),
         tile(grouped(runs), "runs", ""),
         tile(time, "of fuzzing", ""),
     ];
@@ -161,7 +163,12 @@ fn targets(content: &Content) -> String {
         format!("<tr{clean}><th scope=\"row\">{}</th><td class=\"number\">{programs}</td><td class=\"number\">{runs}</td>{cells}</tr>", html(name))
     });
     format!(
-        "<div class=\"scroll\"><table><thead><tr><th>target</th><th class=\"number\">programs</th><th class=\"number\">runs</th>{heads}</tr></thead><tbody>{}</tbody></table></div>",
+        "<div class=\"scroll\"><table><thead><tr><th>{}</th><th class=\"number\">{}</th><th class=\"number\">runs</th>{heads}</tr></thead><tbody>{}</tbody></table></div>",
+        match content.unit {
+            Unit::Programs => "target",
+            Unit::Tests => "package",
+        },
+        content.unit.many(),
         rows.collect::<String>()
     )
 }
@@ -287,12 +294,23 @@ fn badge(kind: &Kind) -> String {
     )
 }
 
+/// What a finding of a Go test is classed as, and whether it fails a build.
+fn class_badge(finding: &Finding) -> String {
+    let text = |name: &str| finding.details.get(name).and_then(Value::as_str);
+    let Some(class) = text("class").filter(|class| *class != finding.kind.as_str()) else {
+        return String::new();
+    };
+    let level = text("level").unwrap_or_default();
+    format!("<span class=\"badge\" title=\"{}\">{}</span>", html(level), html(class))
+}
+
 fn findings(content: &Content) -> String {
     if content.findings.is_empty() {
-        return section(
-            "Findings",
-            "<p class=\"empty\">None. Every program did what some schedule allows.</p>",
-        );
+        let nothing = match content.unit {
+            Unit::Programs => "None. Every program did what some schedule allows.",
+            Unit::Tests => "None in these runs.",
+        };
+        return section("Findings", &format!("<p class=\"empty\">{nothing}</p>"));
     }
     let kinds: BTreeSet<(usize, &Kind)> = content
         .findings
@@ -308,17 +326,21 @@ fn findings(content: &Content) -> String {
             )
         })
         .collect();
+    let first = match content.unit {
+        Unit::Programs => "kind",
+        Unit::Tests => "importance",
+    };
     let filter = format!(
         "<form class=\"filter\" hidden><input type=\"search\" placeholder=\"Filter by text\" aria-label=\"Filter findings by text\">{buttons}\
-         <label>sort by <select><option value=\"kind\">kind</option><option value=\"count\">count</option><option value=\"first\">first seen</option><option value=\"target\">target</option></select></label></form>"
+         <label>sort by <select><option value=\"kind\">{first}</option><option value=\"count\">count</option><option value=\"first\">first seen</option><option value=\"target\">target</option></select></label></form>"
     );
-    // Few findings are shown open: nobody has to click for what they came for.
+    // If there are few findings, all of them are shown open.
     let open = |number: usize| number == 0 || content.findings.len() <= 3;
     let list: String = content
         .findings
         .iter()
         .enumerate()
-        .map(|(number, shown)| finding(shown, number, open(number)))
+        .map(|(number, shown)| finding(shown, content.unit, number, open(number)))
         .collect();
     section(
         "Findings",
@@ -328,7 +350,7 @@ fn findings(content: &Content) -> String {
     )
 }
 
-fn finding(shown: &Shown, number: usize, open: bool) -> String {
+fn finding(shown: &Shown, unit: Unit, number: usize, open: bool) -> String {
     let Finding {
         id,
         kind,
@@ -345,8 +367,10 @@ fn finding(shown: &Shown, number: usize, open: bool) -> String {
         ..
     } = &shown.finding;
     let command = format!("strait replay {}", shell_word(&shown.place.display().to_string()));
-    let times =
-        if *count == 1 { "1 program".into() } else { format!("{} programs", grouped(*count)) };
+    let times = match *count {
+        1 => format!("1 {}", unit.one()),
+        count => format!("{} {}", grouped(count), unit.many()),
+    };
     let mut body = String::new();
     if !shown.finding.explanation.trim().is_empty() {
         body += &format!("<p class=\"why\">{}</p>", html(shown.finding.explanation.trim()));
@@ -371,7 +395,7 @@ fn finding(shown: &Shown, number: usize, open: bool) -> String {
     }
     format!(
         "<details class=\"finding {class}\" id=\"{id}\" data-kind=\"{kind}\" data-count=\"{count}\" data-first=\"{first}\" data-target=\"{target}\" data-order=\"{number}\"{open}>\
-         <summary>{badge}<span class=\"title\">{title}</span><span class=\"target\">{target} {version}</span><span class=\"times\">×{times}</span></summary>\
+         <summary>{badge}{class_badge}<span class=\"title\">{title}</span><span class=\"target\">{target} {version}</span><span class=\"times\">×{times}</span></summary>\
          <div class=\"body\">{body}</div></details>\n",
         class = if kind.meaning().is_empty() { "other" } else { kind.as_str() },
         id = html(id),
@@ -380,6 +404,7 @@ fn finding(shown: &Shown, number: usize, open: bool) -> String {
         target = html(target),
         open = if open { " open" } else { "" },
         badge = badge(kind),
+        class_badge = class_badge(&shown.finding),
         title = html(title),
         version = html(version),
         times = grouped(*count),
@@ -397,7 +422,7 @@ fn file(name: &str, text: &str, cut: bool) -> String {
             format!("<h4>Observed</h4><pre>{}</pre>{rest}", html(text.trim_end()))
         }
         name => {
-            // A short output is evidence that nobody should have to look for.
+            // A short output is evidence and is shown at once.
             let open = if name == "output.txt" && text.len() < 2000 { " open" } else { "" };
             let (name, text) = (html(name), html(text.trim_end()));
             format!(

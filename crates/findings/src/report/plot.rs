@@ -1,4 +1,4 @@
-//! Programs a second over the time of the campaigns, as inline SVG: a line for each target, a mark
+//! Runs per second over the time of the campaigns, as inline SVG: a line for each target, a mark
 //! for each finding.
 
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ pub(super) fn render(content: &Content) -> String {
     let x = |second: f64| LEFT + (WIDTH - LEFT - RIGHT) * second / seconds;
     let y = |rate: f64| HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * rate / ceiling;
     let mut svg = format!(
-        "<div class=\"scroll\"><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"Programs a second over time\">"
+        "<div class=\"scroll\"><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"Runs per second over time\">"
     );
     for step in 0..=4 {
         let rate = ceiling * f64::from(step) / 4.0;
@@ -120,7 +120,7 @@ fn rates(content: &Content) -> Option<Rates> {
     for progress in &content.progress {
         let line = targets.entry(&progress.target).or_insert_with(|| vec![0.0; parts]);
         let part = usize::try_from(progress.second / width).unwrap_or(parts).min(parts - 1);
-        line[part] += progress.programs as f64 / width as f64;
+        line[part] += progress.runs as f64 / width as f64;
     }
     // The last part has only begun: it would look like a collapse.
     let parts = if parts > 2 { parts - 1 } else { parts };

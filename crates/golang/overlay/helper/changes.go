@@ -31,6 +31,7 @@ func changes() []change {
 			field{"g", "strait straitG"},
 		}},
 		{"runtime/proc.go", []edit{
+			entry{"ready", "straitWake(gp)"},
 			beforeReturn{"newproc1", "straitBorn(callergp, newg)"},
 			exit{"newproc", "straitAfterGo(" + pc + ")"},
 			beforeCall{"checkdead", "fatal", "straitDead()"},

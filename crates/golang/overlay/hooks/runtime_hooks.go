@@ -17,6 +17,7 @@ type straitG struct {
 	timers uint32 // selects in a row that took a timer
 	kind   uint32 // of the object it may be waiting for
 	doomed uint32 // it was leaked when a test failed
+	leaked uint32 // it was leaked after the tests, whatever its own timers do
 	test   uint32 // the name of the test that it belongs to
 	locks  uint32 // how many of the entries below are used
 	object uintptr

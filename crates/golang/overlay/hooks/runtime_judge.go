@@ -1,8 +1,8 @@
 // Who is blocked forever: when goroutines are judged, and what is written down about them.
 //
 // The looks at a running test come from a thread of their own, which has no P and sleeps in the
-// kernel: a timer or a goroutine of the program would keep the runtime from seeing that everybody is
-// asleep, and leak checks of the program's own would see it.
+// kernel: a timer or a goroutine of the program would keep the runtime from seeing that all goroutines
+// sleep, and leak checks of the program's own would see it.
 
 package runtime
 
@@ -91,7 +91,7 @@ func straitChecker() {
 	}
 }
 
-// straitStill asks again a moment later, and again: a signal or a finalizer may wake somebody, and on a
+// straitStill asks again a moment later, and again: a signal or a finalizer may wake a goroutine, and on a
 // busy machine that takes its time.
 func straitStill() (still bool) {
 	for range 3 {
@@ -146,7 +146,7 @@ func straitStatus(gp *g) uint32 {
 	return readgstatus(gp) &^ _Gscan
 }
 
-// straitQuiet: nobody can move. The world is stopped; self is the one who asks.
+// straitQuiet: no goroutine can go on. The world is stopped; self is the goroutine that asks.
 func straitQuiet(self *g) bool {
 	for _, pp := range allp {
 		if straitTimers(pp) {
@@ -156,7 +156,7 @@ func straitQuiet(self *g) bool {
 	return !straitActive(self)
 }
 
-// straitActive: somebody runs, will run, sleeps, or waits for the world outside.
+// straitActive: a goroutine runs, will run, sleeps, or waits for the world outside.
 func straitActive(self *g) bool {
 	if status := fingStatus.Load(); status&fingWake != 0 {
 		return true // finalizers are about to run
@@ -200,11 +200,12 @@ func StraitFinish(code int) {
 	}
 	straitSettle()
 	if straitAlone() {
-		// Nobody is left to be judged, which is the rule.
+		// No goroutine is left to be judged, which is the usual case.
 		atomic.Store(&shared.state, straitJudged)
 		return
 	}
 	straitLeaks(2)
+	straitOwnTimers()
 	if straitStuckNow() {
 		systemstack(func() { usleep(30 * 1000) })
 		if straitStuckNow() {
@@ -244,7 +245,7 @@ func straitAlone() bool {
 func straitSettle() {
 	shared := straitOn
 	begin := straitCheck.real.Load()
-	// Virtual time moves on when nobody can: ten seconds of it are soon over, but not an endless loop.
+	// Virtual time moves on when no goroutine can: ten seconds of it are soon over, but not an endless loop.
 	// Goroutines that a hook has sent to sleep wake up before that.
 	virtual := nanotime() + 10e9 + int64(shared.nap)*1000
 	pause := int64(20 * 1000)
@@ -267,7 +268,7 @@ func straitSettle() {
 	}
 }
 
-// straitStuckNow is rule R1: somebody waits for a lock, and nobody can ever release it.
+// straitStuckNow is rule R1: a goroutine waits for a lock, and no goroutine can ever release it.
 func straitStuckNow() (stuck bool) {
 	stw := stopTheWorld(stwGoroutineProfile)
 	self := getg()
@@ -370,9 +371,13 @@ func straitWriteOne(gp *g, status uint32) {
 	w.put(uint32(gp.goid))
 	w.put(uint32(gp.parentGoid))
 	leaked := straitCanJudge && status == straitLeaked
+	if straitIgnoresTimers && gp.strait.leaked == 0 && !straitKeptByTimers(gp) {
+		// A goroutine that its own timers wake may wake this one.
+		leaked = false
+	}
 	code, reason := uint32(0), ""
 	switch {
-	case status == _Gwaiting || leaked:
+	case status == _Gwaiting || status == straitLeaked:
 		code, reason = 1, gp.waitreason.String()
 	case status == _Gsyscall:
 		code = 2
@@ -461,9 +466,40 @@ func straitKeptByTimers(gp *g) bool {
 	return faketime != 0 && gp.strait.timers >= 3
 }
 
+// straitIgnoresTimers is set when rule R2 is asked for: after the tests, since a goroutine that has counted
+// enough ticks ends, and may wake others.
+var straitIgnoresTimers bool
+
 // straitOwnTimer: is this a channel to be ignored when the collector asks who might wake gp?
 func straitOwnTimer(gp *g, sg *sudog) bool {
-	return straitOn != nil && straitKeptByTimers(gp) && straitSudogChan(sg).timer != nil
+	return straitIgnoresTimers && straitKeptByTimers(gp) && straitSudogChan(sg).timer != nil
+}
+
+// straitOwnTimers asks the collector once more, by rule R2, if that can make a difference. What was
+// leaked without it is written down before.
+func straitOwnTimers() {
+	asks := false
+	stw := stopTheWorld(stwGoroutineProfile)
+	for _, gp := range allgs {
+		if straitStatus(gp) == straitLeaked {
+			gp.strait.leaked = 1
+		} else if straitExists(gp) && straitKeptByTimers(gp) {
+			asks = true
+		}
+	}
+	straitIgnoresTimers = asks
+	startTheWorld(stw)
+	if asks {
+		straitLeaks(1)
+	}
+}
+
+// straitWake is the beginning of ready. A goroutine that was called leaked because only its own timers
+// wake it is woken by them all the same. To the scheduler it has only been waiting.
+func straitWake(gp *g) {
+	for straitCanJudge && straitStatus(gp) == straitLeaked {
+		gp.atomicstatus.CompareAndSwap(straitLeaked, _Gwaiting)
+	}
 }
 
 // straitTimers: does a timer of this processor run that the program has started? The scavenger has one

@@ -87,7 +87,7 @@ const (
 	straitFinished = 2 // M.Run has returned
 	straitJudged   = 3 // and the goroutines left were judged
 	straitExited   = 4 // the program ended itself before that
-	straitDied     = 5 // the runtime found everybody asleep
+	straitDied     = 5 // the runtime found all goroutines asleep
 	straitOverdue  = 6 // ended by the time limit
 	straitHopeless = 7 // ended because a test can never finish
 )
@@ -95,8 +95,8 @@ const (
 // Bits of the verdict.
 const (
 	straitSawLeaks = 1 << 0
-	straitSawStuck = 1 << 1 // R1: locked out while nobody can move
-	straitSawQuiet = 1 << 2 // nobody could move
+	straitSawStuck = 1 << 1 // R1: a goroutine waits for a lock while none can go on
+	straitSawQuiet = 1 << 2 // no goroutine could go on
 	straitSawTimer = 1 << 3 // pending timers
 	straitCanLeak  = 1 << 4 // the collector's judgement is available
 )

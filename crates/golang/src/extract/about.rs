@@ -176,7 +176,7 @@ impl About {
             About::UnknownClose => formatter.write_str("the channel is not known, so this `close` is left out"),
             About::UnknownCase => formatter.write_str("the channel is not known, so this case is assumed to be possible at any moment"),
             About::UnknownCapacity => formatter.write_str("the capacity of this channel is not known, so it is assumed to be 1"),
-            About::LargeCapacity => formatter.write_str("the capacity of this channel is above 1000, so it is assumed to be 1000"),
+            About::LargeCapacity => formatter.write_str("the capacity of this channel is above 1,000,000, so it is assumed to be 1,000,000"),
             About::UnknownLock => formatter.write_str("the lock is not known, so this operation is left out"),
             About::TryLock => formatter.write_str("whether this succeeds is assumed to be a free choice"),
             About::CopiedLock => formatter.write_str("a lock or wait group is copied that other goroutines may be using"),

@@ -1,5 +1,5 @@
 //! What the helper answers, read and checked: its programs go through the parser and the checker
-//! like anybody's.
+//! as the programs of users do.
 
 use std::collections::BTreeMap;
 

@@ -78,7 +78,7 @@ pub enum Status {
     Waiting,
     /// In the kernel.
     Syscall,
-    /// Blocked on what nobody can reach any more, as the collector found.
+    /// Blocked on an object that no other goroutine can reach any more, as the collector found.
     Leaked,
 }
 
@@ -229,9 +229,9 @@ pub struct Trace {
     pub yields: u32,
     /// Could the collector judge?
     pub can_judge: bool,
-    /// Rule R1: goroutines at locks cannot move, nor can anybody else.
+    /// Rule R1: goroutines that wait for locks cannot go on, nor can any other.
     pub stuck: bool,
-    /// Nobody could move.
+    /// No goroutine could go on.
     pub quiet: bool,
     /// Timers were pending when the goroutines were written down.
     pub timers: bool,

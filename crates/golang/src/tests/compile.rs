@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(1800);
 pub struct Build {
     /// With the race detector.
     pub race: bool,
-    /// With the clock that jumps when nobody can move.
+    /// With the clock that jumps when no goroutine can go on.
     pub virtual_time: bool,
     /// Build tags, separated by commas, besides those of GOFLAGS.
     pub tags: Option<String>,
@@ -62,7 +62,8 @@ pub fn compile(
 ) -> Result<Built, Error> {
     let binary = folder.join(name(&package.path, build));
     let mut spec = overlay
-        .spec(go, ["test", "-c"])
+        // What vet says about a test is no reason not to run it.
+        .spec(go, ["test", "-c", "-vet=off"])
         .arguments([format!("-overlay={}", overlay.file().display())])
         .arguments([format!("-o={}", binary.display())]);
     if build.race {

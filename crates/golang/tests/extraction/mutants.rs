@@ -16,7 +16,7 @@ use crate::support::{extracted, go, verdict};
 const VARIABLE: &str = "STRAIT_MUTANTS";
 const SEED: u64 = 9;
 
-/// What the emitted functions call to record what they see; here nobody looks.
+/// What the emitted functions call to record what they see; here it records nothing.
 const RECORDER: &str = "package main
 
 type process struct{ at int32 }

@@ -1,8 +1,8 @@
 //! A sweep over published Go modules: `cargo xtask sweep`. A list of modules comes in; each is taken from
 //! the module proxy in its newest version, copied, and fuzzed by `strait go fuzz`, round after round:
 //! every round has a seed of its own, and every second one looks for data races. Out come one JSON file
-//! per module and round, a log of the time that was spent, and a table. Nobody has to watch it: every
-//! step has a limit, and a sweep that was ended goes on where it was.
+//! per module and round, a log of the time that was spent, and a table. It runs
+//! unattended: every step has a limit, and a sweep that was ended resumes where it was.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "an example talks to its reader")]
 
 mod module;

@@ -126,6 +126,19 @@ func init() {
 }
 
 func TestGlobalWorker(t *testing.T) { jobs <- 1 }
+
+var prepared *int
+
+func TestPrepares(t *testing.T) { prepared = new(int) }
+
+// It panics if it is run alone.
+func TestNeedsPrepares(t *testing.T) { *prepared = 1 }
+
+// It needs a server that is not there.
+func ExampleServer() {
+	panic("connection refused")
+	// Output: ok
+}
 "#;
 
 #[test]
@@ -143,6 +156,8 @@ fn tests_that_misbehave_are_survived_and_said() {
     write("hostile_test.go", HOSTILE);
     write("broken/broken_test.go", "package broken\n\nfunc TestX(t *testing.T) { undefined() }\n");
     write("silent/silent.go", "package silent\n");
+    let vetted = "package vetted\n\nimport \"testing\"\n\nfunc TestLogs(t *testing.T) { t.Logf(\"%d\", \"a\") }\n";
+    write("vetted/vetted_test.go", vetted);
     let folder = tempfile::tempdir().expect("a folder");
     let outcome = fuzz(module.path(), &["./..."], 4, folder.path());
     let killed = BTreeSet::from(["worker-death".to_owned()]);
@@ -152,7 +167,7 @@ fn tests_that_misbehave_are_survived_and_said() {
     let names = |list: &[String]| -> Vec<String> {
         list.iter().filter_map(|name| name.rsplit(' ').next().map(ToOwned::to_owned)).collect()
     };
-    assert_eq!(names(&outcome.ended.failing), ["TestFails"]);
+    assert_eq!(names(&outcome.ended.failing), ["TestFails", "TestNeedsPrepares", "ExampleServer"]);
     assert_eq!(names(&outcome.ended.exiting), ["TestExits"]);
     let [problem] = outcome.prepared.problems.as_slice() else {
         panic!("{:?}", outcome.prepared.problems)

@@ -59,6 +59,11 @@ fn goroutines_that_finalizers_signals_and_timers_can_wake_are_no_finding() {
 }
 
 #[test]
+fn a_goroutine_that_counts_ticks_is_no_finding() {
+    check(&["./ticks"], 6);
+}
+
+#[test]
 fn a_slow_test_is_no_finding() {
     check(&["./slow"], 1);
 }

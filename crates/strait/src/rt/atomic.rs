@@ -84,7 +84,7 @@ fn finish_unusual_load(object: u32, order: Ordering, waited: bool) -> u64 {
 }
 
 impl World {
-    #[inline]
+    #[inline(always)]
     fn loaded(&mut self, object: u32, order: Ordering) -> u64 {
         let value = if self.is_relaxed() {
             self.read_relaxed(object, order)
@@ -96,6 +96,9 @@ impl World {
         };
         if self.records {
             self.note_read(object, value);
+        }
+        if self.me().alike.is_some() {
+            self.note_alike_read(object, value);
         }
         value
     }
@@ -200,7 +203,7 @@ fn finish_store(object: u32, new: u64, order: Ordering, waited: bool) {
 }
 
 impl World {
-    #[inline]
+    #[inline(always)]
     fn stored(&mut self, object: u32, new: u64, order: Ordering) {
         if self.is_relaxed() {
             return self.write_relaxed(object, new, order, false);

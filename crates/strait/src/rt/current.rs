@@ -11,10 +11,8 @@
 )]
 
 use std::cell::{Cell, RefCell};
-use std::ptr;
-#[cfg(target_os = "linux")]
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use super::coroutine::Worker;
 use super::world::{Tables, World};
@@ -40,13 +38,19 @@ struct Doing {
     world: AtomicPtr<World>,
     /// How often code under test was entered.
     entered: AtomicU64,
+    /// Is an action performed on the world?
+    busy: AtomicBool,
 }
 
 thread_local! {
     static DOING: Doing =
-        const { Doing { world: AtomicPtr::new(ptr::null_mut()), entered: AtomicU64::new(0) } };
-    /// Is an action performed on the world?
-    static BUSY: Cell<bool> = const { Cell::new(false) };
+        const {
+            Doing {
+                world: AtomicPtr::new(ptr::null_mut()),
+                entered: AtomicU64::new(0),
+                busy: AtomicBool::new(false),
+            }
+        };
     static KEPT: Kept =
         const {
             Kept {
@@ -119,10 +123,13 @@ pub(crate) fn under_test() -> bool {
 /// come back here, which ends the process.
 #[inline(always)]
 pub(crate) fn with<R>(action: impl FnOnce(&mut World) -> R) -> Option<R> {
+    // SAFETY: the value has no destructor, so it is there as long as its thread, which is this one. An
+    // action within `LocalKey::with` would not be inlined.
+    let doing = unsafe { DOING.with(|doing| NonNull::from(doing)).as_ref() };
     // SAFETY: a non-null pointer is set only while the world is not borrowed elsewhere (see
     // `enter`), and the reference ends with the action, during which there is no other one.
-    let world = unsafe { pointer().as_mut() }?;
-    let _busy = Busy::begin();
+    let world = unsafe { doing.world.load(Ordering::Relaxed).as_mut() }?;
+    let _busy = Busy::begin(&doing.busy);
     Some(action(world))
 }
 
@@ -136,28 +143,30 @@ pub(crate) fn look_in_crash(look: impl FnOnce(&World)) {
 }
 
 /// An action is performed on the world until this is dropped.
-struct Busy;
+struct Busy<'d>(&'d AtomicBool);
 
-impl Busy {
+impl Busy<'_> {
     #[inline(always)]
-    fn begin() -> Busy {
-        if BUSY.replace(true) {
+    fn begin(busy: &AtomicBool) -> Busy<'_> {
+        // Only this thread writes it: there is no need to do both in one step.
+        if busy.load(Ordering::Relaxed) {
             entered_again();
         }
-        Busy
+        busy.store(true, Ordering::Relaxed);
+        Busy(busy)
     }
 }
 
-impl Drop for Busy {
+impl Drop for Busy<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        BUSY.set(false);
+        self.0.store(false, Ordering::Relaxed);
     }
 }
 
 /// Is an action performed on the world, by code of the library?
 pub(crate) fn is_busy() -> bool {
-    BUSY.get()
+    DOING.with(|doing| doing.busy.load(Ordering::Relaxed))
 }
 
 /// Two references to the world would exist at the same time: whatever happened next would mean nothing.

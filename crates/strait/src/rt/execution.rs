@@ -369,7 +369,8 @@ impl<T: Clone + Eq + Hash + Debug + 'static> Threaded for Execution<T> {
         let (accesses, causes): (_, &[EventId]) = (&thread.op.accesses[..], &thread.past);
         let enablers = world.enablers(accesses);
         let (choices, writes_if) = (world.choices(thread), thread.op.writes_if);
-        Some(Next { accesses, causes, enablers, choices, writes_if })
+        let follows = thread.alike.as_ref().and_then(|alike| world.follows(thread, alike));
+        Some(Next { accesses, causes, enablers, follows, choices, writes_if })
     }
 
     #[inline]

@@ -31,6 +31,7 @@ pub(crate) mod schedule;
 pub(crate) mod select;
 pub(crate) mod slot;
 pub(crate) mod spin;
+pub(crate) mod symmetry;
 pub(crate) mod system;
 pub(crate) mod thread;
 pub(crate) mod touch;

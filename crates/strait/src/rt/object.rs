@@ -162,8 +162,21 @@ impl World {
         if thread.state != State::Announced || self.over {
             return false;
         }
+        if thread.alike.as_ref().is_some_and(|alike| !self.may_go(thread, alike)) {
+            return false;
+        }
+        if let [access] = thread.op.accesses[..]
+            && access.gate == 0
+        {
+            return true;
+        }
+        self.has_open_gate(&thread.op.accesses)
+    }
+
+    /// Is one of the gates of these accesses open, or is there none?
+    fn has_open_gate(&self, accesses: &[Access]) -> bool {
         let mut gated = false;
-        for access in thread.op.accesses.iter() {
+        for access in accesses {
             if access.gate != 0 {
                 gated = true;
                 if self.objects[access.object as usize].open & access.gate != 0 {

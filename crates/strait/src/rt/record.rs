@@ -16,6 +16,7 @@ use super::memory::Buffered;
 use super::op::{Op, Place};
 use super::room::Room;
 use super::spin::Rounds;
+use super::symmetry::Alike;
 
 /// Where a thread stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,6 +97,8 @@ pub(crate) struct Thread {
     pub(crate) rounds: Rounds,
     /// What the search wants of its step, if its atomic variable is left to the search.
     pub(crate) given: Given,
+    /// What it is compared by with threads that can be exchanged for it, if there are any.
+    pub(super) alike: Option<Box<Alike>>,
     /// Was anything of what is rarely used used?
     pub(crate) rarities: bool,
 }
@@ -144,6 +147,7 @@ impl Thread {
             operated: false,
             rounds: Rounds::default(),
             given: Given::default(),
+            alike: None,
             rarities: false,
         }
     }
@@ -184,6 +188,7 @@ impl Thread {
         self.fenced.clear();
         self.mailbox.reset();
         self.rounds.reset();
+        self.alike = None;
     }
 }
 

@@ -33,7 +33,12 @@ impl World {
     /// search.
     #[inline]
     pub(super) fn meets_atomic(&mut self) -> bool {
-        if !self.relaxed && self.model == Model::Rc11 {
+        self.model == Model::Rc11 && self.leaves_atomic()
+    }
+
+    #[cold]
+    fn leaves_atomic(&mut self) -> bool {
+        if !self.relaxed {
             self.want(Feature::Atomics);
         }
         self.relaxed

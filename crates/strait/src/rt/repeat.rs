@@ -11,7 +11,7 @@ use strait_explore::{Pick, ThreadId};
 
 use super::disorder::{Disorder, reordered};
 use super::execution::{Execution, Sample};
-use super::log::{Line, without_addresses};
+use super::log::{Detail, Line, without_addresses};
 use super::op::Place;
 use super::spin::GATES;
 use super::system::{Act, act};
@@ -39,10 +39,23 @@ const LONGEST: usize = 5000;
 const ROUNDS: u32 = 1100;
 
 impl<T: Clone + Eq + Hash + Debug + 'static> Execution<T> {
-    /// Makes the steps of a sample again. Gives them, or what differs.
-    pub(crate) fn repeat(&mut self, sample: &Sample<T>) -> Result<Vec<Act>, Difference> {
-        let order: Vec<usize> = (0..sample.lines.len()).collect();
-        self.perform(sample, &order)
+    /// Makes the steps of a sample again.
+    pub(crate) fn repeat(&mut self, sample: &Sample<T>) -> Result<(), Difference> {
+        self.perform(sample, None, None)
+    }
+
+    /// Makes the steps of a sample again. Gives them if they can be made in another order.
+    pub(crate) fn repeat_for_acts(
+        &mut self,
+        sample: &Sample<T>,
+    ) -> Result<Option<Vec<Act>>, Difference> {
+        let mut acts = Vec::with_capacity(sample.lines.len());
+        self.perform(sample, None, Some(&mut acts))?;
+        // An execution that ends at a fault ends at another step in another order. Of many threads that
+        // wait in loops, which ones do not go round depends on the order.
+        let premature = matches!(sample.outcome, Outcome::Fault(_));
+        let fixed = premature || acts.len() > LONGEST || self.world().gates >= GATES;
+        Ok((!fixed).then_some(acts))
     }
 
     /// Makes the steps of a sample again in another order, in which they must do the same.
@@ -52,18 +65,12 @@ impl<T: Clone + Eq + Hash + Debug + 'static> Execution<T> {
         acts: &[Act],
         number: u64,
     ) -> Result<(), Difference> {
-        // An execution that ends at a fault ends at another step in another order. Of many threads that
-        // wait in loops, which ones do not go round depends on the order.
-        let premature = matches!(sample.outcome, Outcome::Fault(_));
-        if premature || acts.len() > LONGEST || self.world().gates >= GATES {
-            return Ok(());
-        }
         let mut disorder = Disorder::new(number);
         let order = reordered(acts, &mut disorder);
         self.world_mut().disorder = Some(disorder);
-        let performed = self.perform(sample, &order);
+        let performed = self.perform(sample, Some(&order), None);
         self.world_mut().disorder = None;
-        performed.map(|_| ())
+        performed
     }
 
     /// Makes the steps of a sample again, and lets every loop that waits go round many times. Gives a
@@ -110,18 +117,25 @@ impl<T: Clone + Eq + Hash + Debug + 'static> Execution<T> {
         choices.contains(&choice)
     }
 
-    /// Makes the steps of a sample in an order, given by their positions.
-    fn perform(&mut self, sample: &Sample<T>, order: &[usize]) -> Result<Vec<Act>, Difference> {
+    /// Makes the steps of a sample, in another order if one is given by their positions, and notes them
+    /// where that is wanted.
+    fn perform(
+        &mut self,
+        sample: &Sample<T>,
+        order: Option<&[usize]>,
+        mut acts: Option<&mut Vec<Act>>,
+    ) -> Result<(), Difference> {
         self.keep_log();
         self.start();
-        let mut acts = Vec::with_capacity(order.len());
-        for &position in order {
-            let Line { thread, choice, .. } = sample.lines[position];
-            let (then, thread) = (&sample.lines[position], ThreadId(thread));
+        for number in 0..sample.lines.len() {
+            let then = &sample.lines[order.map_or(number, |order| order[number])];
+            let (thread, choice) = (ThreadId(then.thread), then.choice);
             if !self.is_possible(then.thread, choice) {
                 return Err(self.difference(Some(then), None));
             }
-            acts.extend(act(self, Pick { thread, choice }));
+            if let Some(acts) = &mut acts {
+                acts.extend(act(self, Pick { thread, choice }));
+            }
             self.go(thread, choice);
             let now = self.world().log.as_ref().and_then(|log| log.lines.last());
             if !now.is_some_and(|now| now.resembles(then)) {
@@ -138,24 +152,25 @@ impl<T: Clone + Eq + Hash + Debug + 'static> Execution<T> {
         if *then != now {
             return Err(Difference { then: then.to_string(), now: now.to_string() });
         }
-        Ok(acts)
+        Ok(())
     }
 
     /// Compares what came of the steps. It may come of other steps in another order, but to each thread
     /// it comes in the same order.
-    fn compare_details(&self, sample: &Sample<T>, order: &[usize]) -> Result<(), Difference> {
+    fn compare_details(
+        &self,
+        sample: &Sample<T>,
+        order: Option<&[usize]>,
+    ) -> Result<(), Difference> {
         let lines = self.world().log.as_ref().map_or(&[][..], |log| &log.lines);
-        let (then, now) = (details(&sample.lines), details(lines));
-        if then == now {
+        let then = (0..sample.lines.len())
+            .map(|number| &sample.lines[order.map_or(number, |order| order[number])]);
+        let differing = lines.iter().zip(then).find(|(now, then)| !same_details(now, then));
+        let same = differing.is_none() && lines.len() == sample.lines.len();
+        if same || details(&sample.lines) == details(lines) {
             return Ok(());
         }
-        let differs = |pair: &(&Line, &usize)| {
-            let (line, position) = (pair.0, *pair.1);
-            details(std::slice::from_ref(line)) != details(&sample.lines[position..=position])
-        };
-        let differing = lines.iter().zip(order).find(differs);
-        let (now, then) = differing
-            .map_or((None, None), |(line, &position)| (Some(line), Some(&sample.lines[position])));
+        let (now, then) = differing.unzip();
         Err(self.difference(then, now))
     }
 
@@ -168,6 +183,15 @@ impl<T: Clone + Eq + Hash + Debug + 'static> Execution<T> {
         };
         Difference { then: text(then), now: text(now) }
     }
+}
+
+/// Did the same come of two steps, to the same threads?
+fn same_details(one: &Line, other: &Line) -> bool {
+    let same = |(one, other): (&Detail, &Detail)| {
+        let same_text = || without_addresses(&one.text) == without_addresses(&other.text);
+        one.thread == other.thread && (one.text == other.text || same_text())
+    };
+    one.details.len() == other.details.len() && one.details.iter().zip(&other.details).all(same)
 }
 
 /// What came of steps to each thread. Pointers differ from run to run.

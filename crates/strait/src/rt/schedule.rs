@@ -345,21 +345,11 @@ fn settle() {
     }
 }
 
-/// Lets the code of a thread run.
+/// Lets the code of a thread run. Says whether there is anything to be done before the next step.
 #[inline(always)]
-fn run(number: u32, worker: Running, job: Option<Code>) {
-    if worker.run(job) == Stop::Done {
-        with(|world| {
-            world.current = number;
-            world.finish();
-        });
-    } else {
-        with(|world| {
-            if world.spun {
-                world.judge_round(number);
-            }
-        });
-    }
+fn run(number: u32, worker: Running, job: Option<Code>) -> bool {
+    let stop = worker.run(job);
+    with(|world| world.stopped(number, stop)) == Some(true)
 }
 
 /// Begins an execution with this main thread.
@@ -375,8 +365,9 @@ pub(crate) fn begin(world: *mut World, main: impl FnOnce() + 'static, place: Pla
 #[inline(always)]
 pub(crate) fn step(world: *mut World, thread: ThreadId, choice: u32) {
     let _entered = enter(world);
-    if let Some(worker) = with(|world| world.take_step(thread.0, choice)).flatten() {
-        run(thread.0, worker, None);
+    let worker = with(|world| world.take_step(thread.0, choice)).flatten();
+    if worker.is_some_and(|worker| !run(thread.0, worker, None)) {
+        return;
     }
     settle();
     if with(|world| world.is_watched()) == Some(true) {
@@ -444,8 +435,21 @@ impl World {
         self.threads[self.current as usize].suspender
     }
 
+    /// The code of a thread has stopped. Says whether there is anything to be done before the next step:
+    /// whether other code can go on, or something is to be checked.
+    #[inline(always)]
+    fn stopped(&mut self, number: u32, stop: Stop) -> bool {
+        if stop == Stop::Done {
+            self.current = number;
+            self.finish();
+        } else if self.spun {
+            self.judge_round(number);
+        }
+        !self.ready.is_empty() | self.is_watched()
+    }
+
     /// The next thread whose code can go on, as the current one.
-    #[inline]
+    #[inline(always)]
     fn next_ready(&mut self) -> Option<(u32, Running, Option<Code>)> {
         if self.disorder.is_some() {
             self.disorder_ready();
@@ -476,12 +480,11 @@ impl World {
 
     /// Makes the announced step of a thread, up to where its own code takes over. Gives what runs
     /// that code.
-    #[inline]
+    #[inline(always)]
     fn take_step(&mut self, number: u32, choice: u32) -> Option<Running> {
         self.current = number;
-        self.steps += 1;
         self.stops = false;
-        self.path.push((self.births[number as usize], choice));
+        self.path.push((number, choice));
         if self.log.is_some() {
             self.write_line(number, choice);
         }

@@ -281,6 +281,7 @@ pub(super) fn act<T: Clone + Eq + Hash + Debug + 'static>(
     let thread = &run.world().threads[pick.thread.0 as usize];
     let mut causes: SmallVec<[EventId; 4]> = SmallVec::from_slice(next.causes);
     causes.extend_from_slice(next.enablers);
+    causes.extend(next.follows);
     causes.sort_unstable_by_key(|cause| (cause.thread, cause.index));
     // Which bits of a gate are whose depends on the order of independent steps.
     let accesses = next.accesses.iter().map(|&access| with_any_gate(access));

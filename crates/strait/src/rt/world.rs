@@ -80,7 +80,6 @@ pub(crate) struct World {
     /// Does a thread that is resumed at its announced step not go on as usual: is the execution over, or
     /// an exception raised instead?
     pub(crate) stops: bool,
-    pub(crate) steps: usize,
     /// Has the execution ended early, by a fault or because it lacks something, so that no thread makes a
     /// step any more?
     pub(crate) over: bool,
@@ -114,8 +113,7 @@ pub(crate) struct World {
     pub(crate) leftover: Option<(&'static str, Place)>,
     /// Was a step asked for that was possible in an earlier execution with the same steps, and is not?
     pub(crate) astray: bool,
-    /// The steps of this execution: how many threads were born before the one that makes the step, and in
-    /// which way it takes it.
+    /// The steps of this execution: the thread that makes the step, and in which way it takes it.
     pub(crate) path: Vec<(u32, u32)>,
     /// Do loops that wait do so until something changes?
     pub(crate) recognises_loops: bool,
@@ -193,7 +191,6 @@ impl World {
             ready: Vec::new(),
             aborting: false,
             stops: false,
-            steps: 0,
             over: false,
             alive: 0,
             outside: false,
@@ -258,7 +255,6 @@ impl World {
         self.stops = false;
         self.born = 0;
         self.alive = 0;
-        self.steps = 0;
         self.over = false;
         self.ending.panics.clear();
         self.ending.fault = None;

@@ -15,4 +15,5 @@ mod primitives;
 mod races;
 mod sampling;
 mod stm;
+mod symmetry;
 mod trust;

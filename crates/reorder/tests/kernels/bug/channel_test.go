@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A result that nobody waits for any more, after a timeout.
+// A result that no goroutine waits for any more, after a timeout.
 func TestResultAfterTimeout(t *testing.T) {
 	result := make(chan int)
 	go func() {
@@ -43,7 +43,7 @@ func TestEarlyReturn(t *testing.T) {
 	<-failures
 }
 
-// Nobody closes the channel that a worker ranges over.
+// No goroutine closes the channel that a worker ranges over.
 func TestRangeWithoutClose(t *testing.T) {
 	jobs := make(chan int)
 	done := make(chan bool, 3)
@@ -153,7 +153,7 @@ func TestSemaphoreNotReleased(t *testing.T) {
 	time.Sleep(time.Millisecond)
 }
 
-// A full buffer: nobody drains the errors.
+// A full buffer: no goroutine receives the errors.
 func TestErrorsNotDrained(t *testing.T) {
 	failures := make(chan error, 1)
 	var wg sync.WaitGroup

@@ -86,7 +86,7 @@ func TestWatcherReports(t *testing.T) {
 	close(w.stop)
 }
 
-// The result of the group is sent by whoever is last, and nobody may be there.
+// The result of the group is sent by the last goroutine, and no receiver may be left.
 func TestGroupResult(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Millisecond)
 	defer cancel()

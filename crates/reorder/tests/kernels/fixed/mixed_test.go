@@ -239,7 +239,7 @@ func TestStopUnderLock(t *testing.T) {
 	s.stop()
 }
 
-// A ticker keeps a goroutine alive that nobody can stop any more.
+// A ticker keeps a goroutine alive that nothing can stop any more.
 func TestTickerForEver(t *testing.T) {
 	stop := make(chan struct{})
 	go func() {

@@ -1,0 +1,14 @@
+// A variable that package reflect sets is not known afterwards.
+//
+// verdict: deadlock
+package main
+
+import "reflect"
+
+func main() {
+	limit := 1
+	reflect.ValueOf(&limit).Elem().SetInt(5)
+	if limit == 5 {
+		<-make(chan int)
+	}
+}
