@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use strait_explore::{Pick, ThreadId};
+
 use crate::check::Builder;
 use crate::erased::Erased;
 use crate::foreign::{Foreign, Observer};
@@ -265,14 +267,28 @@ fn doubt_repeated(tested: &Tested<Erased>, samples: &[Sample<Erased>]) -> Option
         if doubt.is_some() {
             return doubt;
         }
-        if tested.features.has(Feature::Spins)
-            && let Err(Impatience { thread, place }) = execution.repeat_patiently(sample)
-        {
-            let place = format!("{}:{}", place.file(), place.line());
-            return Some(Doubt::CountsRounds { thread, place });
+        if tested.features.has(Feature::Spins) {
+            let steps = sample.lines.iter();
+            let steps =
+                steps.map(|line| Pick { thread: ThreadId(line.thread), choice: line.choice });
+            let doubt = doubt_patience(&mut execution, steps);
+            if doubt.is_some() {
+                return doubt;
+            }
         }
     }
-    None
+    let unfair = tested.samples.take_unfair();
+    unfair.iter().find_map(|steps| doubt_patience(&mut execution, steps.iter().copied()))
+}
+
+/// Repeats an execution, and lets its loops wait longer.
+fn doubt_patience(
+    execution: &mut Execution<Erased>,
+    steps: impl Iterator<Item = Pick>,
+) -> Option<Doubt> {
+    let Impatience { thread, place } = execution.repeat_patiently(steps).err()?;
+    let place = format!("{}:{}", place.file(), place.line());
+    Some(Doubt::CountsRounds { thread, place })
 }
 
 /// Repeats an execution in another order. If it differs, it may differ in the same order as well: then

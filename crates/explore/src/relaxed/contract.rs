@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::system::ThreadId;
-use crate::threaded::{EventId, Threaded};
+use crate::threaded::{EventId, Pick, Threaded};
 
 /// What an announced step does to an atomic variable, or as a fence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,6 +99,11 @@ pub trait Relaxed: Threaded {
     fn has_ended(&self) -> bool {
         false
     }
+
+    /// An execution has come to an end in which a thread waits in a loop for a value that is there already.
+    /// It is left out, since the loop would go on. The search calls this for some of these executions, with
+    /// their steps.
+    fn ended_unfairly(&mut self, _steps: &[Pick]) {}
 
     /// If the thread waits in a loop whose last round has read something and changed nothing: how many
     /// events it had performed before that round.

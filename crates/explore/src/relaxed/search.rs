@@ -45,6 +45,9 @@ pub fn relaxed<S: Relaxed>(
         if !search.system.has_ended() {
             search.plan_blocked();
         }
+        if end == End::Unfair {
+            search.note_unfair();
+        }
         let go_on = search.conclude(end, &mut visit);
         let executions = search.report.executions;
         if let Some(progress) = limits.progress {
@@ -127,6 +130,8 @@ struct Search<'s, S: Relaxed> {
     spare: Vec<Graph>,
     revisited: Option<Revisited>,
     diverged: bool,
+    /// How many executions have ended unfairly.
+    unfair: u64,
     report: Report<S::Outcome, Pick>,
     seen: FxHashMap<S::Outcome, ()>,
     outcome_bytes: usize,
@@ -144,6 +149,7 @@ impl<'s, S: Relaxed> Search<'s, S> {
             spare: Vec::new(),
             revisited: None,
             diverged: false,
+            unfair: 0,
             report: Report::new(),
             seen: FxHashMap::default(),
             outcome_bytes: 0,
@@ -459,6 +465,15 @@ impl<'s, S: Relaxed> Search<'s, S> {
             self.report.found.push(Found { outcome, trace });
         }
         go_on
+    }
+
+    /// The execution has ended unfairly.
+    fn note_unfair(&mut self) {
+        self.unfair += 1;
+        if self.unfair.is_power_of_two() {
+            let steps = self.trace();
+            self.system.ended_unfairly(&steps);
+        }
     }
 
     fn trace(&self) -> Vec<Pick> {

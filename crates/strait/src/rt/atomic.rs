@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use strait_explore::Atomic;
 
-use super::coroutine::{Suspender, stack_pointer};
+use super::coroutine::{Suspender, note_frames};
 use super::current::with;
 use super::features::Feature;
 use super::memory::Model;
@@ -271,8 +271,10 @@ pub(crate) fn compare_exchange(
     change: Change,
     place: Place,
 ) -> Result<u64, u64> {
-    let stack_pointer = stack_pointer();
-    let (object, way_out) = announce_exchange(slot, initial, change, place, stack_pointer);
+    if with(World::may_end_round) == Some(true) {
+        note_frames();
+    }
+    let (object, way_out) = announce_exchange(slot, initial, change, place);
     if let Some(suspender) = way_out {
         suspender.suspend();
     }
@@ -292,13 +294,7 @@ fn finish_exchange(object: u32, change: Change, old: u64) -> Result<u64, u64> {
     if found { Ok(old) } else { Err(old) }
 }
 
-fn announce_exchange(
-    slot: &Slot,
-    initial: u64,
-    change: Change,
-    place: Place,
-    stack_pointer: usize,
-) -> Announced {
+fn announce_exchange(slot: &Slot, initial: u64, change: Change, place: Place) -> Announced {
     let Change { expected, success, failure, weak, .. } = change;
     let object = find(slot, initial, place);
     let relaxed = with(|world| world.model) == Some(Model::Pso) && !releases(success);
@@ -309,14 +305,14 @@ fn announce_exchange(
             world.me().op.become_atomic(exchange, EXCHANGE, place);
             let way_out = world.announced();
             if way_out.is_some() {
-                world.announce_repeated_exchange(expected, place, stack_pointer);
+                world.announce_repeated_exchange(expected, place);
             }
             return way_out;
         }
         world.me().op.become_one(writes(object), EXCHANGE, place);
         let way_out = world.announced();
         if way_out.is_some() {
-            world.announce_exchange(object, expected, place, stack_pointer);
+            world.announce_exchange(object, expected, place);
         }
         way_out
     });

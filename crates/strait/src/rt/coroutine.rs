@@ -21,6 +21,8 @@ use std::ptr::NonNull;
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
+#[cfg(all(target_arch = "x86_64", unix))]
+use super::current::with;
 use super::room::Code;
 
 /// The stack of a model thread. Pages that are never touched take no memory.
@@ -71,27 +73,47 @@ unsafe impl Stack for Staggered {
     }
 }
 
-/// How many bytes the switch of stacks puts below the frame that is left: the registers that the
-/// compiler does not save, and where to go on.
-const SAVED: Option<usize> = if cfg!(all(target_arch = "x86_64", unix)) { Some(24) } else { None };
-
 /// Deeper stacks are not looked at.
 const DEEPEST: usize = 64 << 10;
 
-/// Where the frame of the caller begins; 0 where that is not known.
+/// Hands the frames of the caller and of those that have called it to [`World::note_frames`], with the
+/// registers that a function must not change: at a call, every value that the caller still needs is in one
+/// or the other. So this must be a call, and it must come from the frame of the code under test itself.
+///
+/// Nothing is noted where the calling convention is not known.
+///
+/// [`World::note_frames`]: super::world::World::note_frames
 #[inline(always)]
-pub(crate) fn stack_pointer() -> usize {
+pub(crate) fn note_frames() {
     #[cfg(all(target_arch = "x86_64", unix))]
-    {
-        let pointer: usize;
-        // SAFETY: reads a register.
-        unsafe {
-            std::arch::asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags));
-        }
-        pointer
-    }
-    #[cfg(not(all(target_arch = "x86_64", unix)))]
-    0
+    push_registers();
+}
+
+/// Pushes the registers rbx, rbp and r12 to r15, and calls [`note_frames_from`] with the stack pointer.
+#[cfg(all(target_arch = "x86_64", unix))]
+#[unsafe(naked)]
+extern "C" fn push_registers() {
+    core::arch::naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "mov rdi, rsp",
+        // Calls want a stack pointer that is a multiple of 16.
+        "sub rsp, 8",
+        "call {note}",
+        // The function has left the registers as they were.
+        "add rsp, 56",
+        "ret",
+        note = sym note_frames_from,
+    )
+}
+
+#[cfg(all(target_arch = "x86_64", unix))]
+extern "C" fn note_frames_from(stack_pointer: usize) {
+    with(|world| world.note_frames(stack_pointer));
 }
 
 /// Clears the registers in which the code that has resumed the coroutine may have left something: functions
@@ -257,20 +279,16 @@ impl Worker {
         suspender
     }
 
-    /// Copies the frames of a suspended job from this one on, which was running when it was suspended, and
-    /// what the switch has put below them. Nothing is copied where the layout is not known.
+    /// Copies the frames of the running job from this one on.
     pub(crate) fn copy_frames(&self, stack_pointer: usize, copy: &mut Vec<u8>) {
         copy.clear();
         let end = self.suspender.0.addr().get();
-        let Some(start) = SAVED.and_then(|saved| stack_pointer.checked_sub(saved)) else { return };
-        let Some(length) = end.checked_sub(start).filter(|length| *length <= DEEPEST) else {
-            return;
-        };
+        let length = end.checked_sub(stack_pointer).filter(|length| *length <= DEEPEST);
+        let Some(length) = length else { return };
         copy.resize(length, 0);
-        // SAFETY: the job is suspended, so nothing writes to its stack while it is looked at; all of this
-        // lies between the yielder, which is at the bottom of the stack, and its top. The copy has room
-        // for as much.
-        unsafe { copy_stack(start, copy.as_mut_ptr(), length) };
+        // SAFETY: all of this lies between the yielder, which is at the bottom of the stack, and a frame that
+        // waits for this call to return. The copy has room for as much.
+        unsafe { copy_stack(stack_pointer, copy.as_mut_ptr(), length) };
     }
 
     pub(crate) fn suspender(&self) -> Suspender {

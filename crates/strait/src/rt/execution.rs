@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use strait_explore::{
-    Announced, Atomic, Directions, EventId, Memory, Next, Relaxed, ThreadId, Threaded,
+    Announced, Atomic, Directions, EventId, Memory, Next, Pick, Relaxed, ThreadId, Threaded,
 };
 
 use super::log::{Line, Log};
@@ -56,17 +56,23 @@ pub(crate) struct Sample<T> {
 /// Some of the executions of a search.
 pub(crate) struct Samples<T> {
     kept: Mutex<Vec<Sample<T>>>,
+    /// The steps of executions that were left out because a loop waits in them for a value that is there.
+    unfair: Mutex<Vec<Vec<Pick>>>,
 }
 
 impl<T> Default for Samples<T> {
     fn default() -> Self {
-        Samples { kept: Mutex::default() }
+        Samples { kept: Mutex::default(), unfair: Mutex::default() }
     }
 }
 
 impl<T> Samples<T> {
     pub(crate) fn take(&self) -> Vec<Sample<T>> {
         std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn take_unfair(&self) -> Vec<Vec<Pick>> {
+        std::mem::take(&mut *self.unfair.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn keep(&self, sample: Sample<T>) {
@@ -423,5 +429,12 @@ impl<T: Clone + Eq + Hash + Debug + 'static> Relaxed for Execution<T> {
 
     fn waits_since(&self, thread: ThreadId) -> Option<u32> {
         self.world().waits_since(thread.0)
+    }
+
+    fn ended_unfairly(&mut self, steps: &[Pick]) {
+        if let Some(samples) = &self.samples {
+            let mut unfair = samples.unfair.lock().unwrap_or_else(PoisonError::into_inner);
+            unfair.push(steps.to_vec());
+        }
     }
 }

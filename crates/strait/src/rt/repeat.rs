@@ -73,18 +73,21 @@ impl<T: Clone + Eq + Hash + Debug + 'static> Execution<T> {
         performed
     }
 
-    /// Makes the steps of a sample again, and lets every loop that waits go round many times. Gives a
-    /// thread that has not gone on waiting.
-    pub(crate) fn repeat_patiently(&mut self, sample: &Sample<T>) -> Result<(), Impatience> {
+    /// Makes steps again, and lets every loop that waits go round many times. Gives a thread that has not
+    /// gone on waiting.
+    pub(crate) fn repeat_patiently(
+        &mut self,
+        steps: impl Iterator<Item = Pick>,
+    ) -> Result<(), Impatience> {
         self.keep_log();
         self.start();
         let mut patient: FxHashMap<u32, u32> = FxHashMap::default();
-        for line in &sample.lines {
+        for Pick { thread, choice } in steps {
             self.wait_longer(&mut patient)?;
-            if !self.is_possible(line.thread, line.choice) {
+            if !self.is_possible(thread.0, choice) {
                 break;
             }
-            self.go(ThreadId(line.thread), line.choice);
+            self.go(thread, choice);
         }
         self.wait_longer(&mut patient)?;
         self.concluded();

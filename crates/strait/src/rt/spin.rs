@@ -30,8 +30,6 @@ use super::world::World;
 #[derive(Clone, Copy)]
 pub(crate) struct Point {
     place: Place,
-    /// Where the frames begin.
-    stack_pointer: usize,
     /// Is it a step of its own that only ends the round?
     yields: bool,
 }
@@ -49,7 +47,7 @@ pub(crate) struct Rounds {
     failed: Option<(Place, u64)>,
     /// The number of the first step of the round that has ended last.
     last_first: u32,
-    /// The frames on the stack at the point that is looked at.
+    /// The registers and the frames on the stack at the point that was announced.
     frames: Vec<u8>,
 }
 
@@ -161,18 +159,33 @@ impl World {
 
     /// The step that the current thread announces may end a round.
     #[inline]
-    pub(super) fn ends_round(&mut self, place: Place, stack_pointer: usize, yields: bool) {
+    pub(super) fn ends_round(&mut self, place: Place, yields: bool) {
         if !self.records {
             self.want(Feature::Spins);
         }
         let me = self.me();
         me.rarities = true;
-        me.rounds.point = Some(Point { place, stack_pointer, yields });
+        me.rounds.point = Some(Point { place, yields });
         if yields {
             // The loop around both is recognised here.
             me.rounds.failed = None;
         }
         self.spun = true;
+    }
+
+    /// May a compare-exchange of the current thread end a round?
+    #[inline]
+    pub(super) fn may_end_round(&mut self) -> bool {
+        self.records && self.me().rounds.failed.is_some()
+    }
+
+    /// The current thread is about to announce a point that may end a round. Its frames begin here.
+    #[cold]
+    pub(super) fn note_frames(&mut self, stack_pointer: usize) {
+        let me = self.me();
+        if let Some(worker) = &me.worker {
+            worker.copy_frames(stack_pointer, &mut me.rounds.frames);
+        }
     }
 
     /// The current thread has read a variable, at a step that did nothing else.
@@ -230,28 +243,17 @@ impl World {
 
     /// The current thread has announced a compare-exchange, as a write.
     #[inline]
-    pub(super) fn announce_exchange(
-        &mut self,
-        object: u32,
-        expected: u64,
-        place: Place,
-        stack_pointer: usize,
-    ) {
+    pub(super) fn announce_exchange(&mut self, object: u32, expected: u64, place: Place) {
         self.announce_change(object, expected);
-        self.announce_repeated_exchange(expected, place, stack_pointer);
+        self.announce_repeated_exchange(expected, place);
     }
 
     /// The current thread has announced a compare-exchange, which ends a round if it is the one that has
     /// failed before.
     #[inline]
-    pub(super) fn announce_repeated_exchange(
-        &mut self,
-        expected: u64,
-        place: Place,
-        stack_pointer: usize,
-    ) {
+    pub(super) fn announce_repeated_exchange(&mut self, expected: u64, place: Place) {
         if self.me().rounds.failed == Some((place, expected)) {
-            self.ends_round(place, stack_pointer, false);
+            self.ends_round(place, false);
         }
     }
 
@@ -293,8 +295,8 @@ impl World {
         self.spun = false;
         let gates = self.gates;
         let thread = &mut self.threads[number as usize];
-        let (rounds, worker) = (&mut thread.rounds, thread.worker.as_ref());
-        let Some(Point { place, stack_pointer, yields }) = rounds.point.take() else { return };
+        let rounds = &mut thread.rounds;
+        let Some(Point { place, yields }) = rounds.point.take() else { return };
         if rounds.gate == 0 && gates < GATES {
             rounds.gate = 1 << gates;
             self.gates += 1;
@@ -303,10 +305,6 @@ impl World {
         // To the rounds that end elsewhere, this step changes nothing.
         rounds.all.iter_mut().for_each(|round| round.reads += u32::from(yields));
         let mut frames = std::mem::take(&mut rounds.frames);
-        match worker {
-            Some(worker) => worker.copy_frames(stack_pointer, &mut frames),
-            None => frames.clear(),
-        }
         let round = rounds.at(place);
         let made = (thread.stores, thread.children, thread.objects);
         let is_same = gate != 0
@@ -318,6 +316,7 @@ impl World {
         if !is_same {
             std::mem::swap(&mut round.frames, &mut frames);
         }
+        frames.clear();
         let values = std::mem::take(&mut round.values);
         let last_first = round.first;
         round.first = thread.events + u32::from(yields);

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, Location, PanicHookInfo, catch_unwind};
 use std::sync::Once;
 
-use super::coroutine::{Suspender, stack_pointer};
+use super::coroutine::{Suspender, note_frames};
 use super::current::{is_busy, under_test, with};
 use super::exception::Mask;
 use super::features::Feature;
@@ -105,20 +105,23 @@ pub(crate) fn exit(place: Place) {
 /// Inlined into the code under test, whose frame is looked at: see `spin.rs`.
 #[inline(always)]
 pub(crate) fn yield_now(place: Place) {
-    let way_out = announce_yield(place, stack_pointer());
+    if with(|world| world.records) == Some(true) {
+        note_frames();
+    }
+    let way_out = announce_yield(place);
     if let Some(suspender) = way_out {
         suspender.suspend();
     }
     arrive(way_out.is_some());
 }
 
-fn announce_yield(place: Place, stack_pointer: usize) -> Option<Suspender> {
+fn announce_yield(place: Place) -> Option<Suspender> {
     with(|world| {
         let mut op = Op::local("yield", place);
         op.yields = true;
         world.me().op = op;
         if !world.aborting {
-            world.ends_round(place, stack_pointer, true);
+            world.ends_round(place, true);
         }
         world.announced()
     })

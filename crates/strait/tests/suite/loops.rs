@@ -286,10 +286,34 @@ fn rounds_that_are_counted_elsewhere_are_noticed() {
         let flag = AtomicBool::new(false);
         let rounds = Box::new(std::cell::Cell::new(0));
         while !flag.load(SeqCst) && rounds.get() < 20 {
+            // The compiler must not keep the count anywhere else.
+            let rounds = std::hint::black_box(&rounds);
             rounds.set(rounds.get() + 1);
             hint::spin_loop();
         }
     };
     let failure = Builder::new().try_check(program).expect_err("it does not wait");
     assert!(failure.message.contains("stops waiting at "), "{failure}");
+}
+
+/// The other thread always goes on, so nothing is ever blocked.
+#[test]
+fn rounds_that_are_counted_elsewhere_are_noticed_while_others_go_on() {
+    for model in [Model::Sc, Model::Tso, Model::Pso, Model::Rc11] {
+        let failure = Builder::new().model(model).try_check(|| {
+            let flag = Arc::new(AtomicBool::new(false));
+            let theirs = flag.clone();
+            let other = thread::spawn(move || theirs.store(true, SeqCst));
+            let rounds = Box::new(std::cell::Cell::new(0));
+            while !flag.load(SeqCst) && rounds.get() < 20 {
+                // The compiler must not keep the count anywhere else.
+                let rounds = std::hint::black_box(&rounds);
+                rounds.set(rounds.get() + 1);
+                thread::yield_now();
+            }
+            other.join().unwrap();
+        });
+        let failure = failure.expect_err("it does not wait").to_string();
+        assert!(failure.contains("loops.rs"), "{model}: {failure}");
+    }
 }
