@@ -3,6 +3,7 @@
 //! | step | what runs | what it looks for |
 //! |---|---|---|
 //! | `address` | `suite` and `real` | accesses outside of what is allocated, and after it is freed |
+//! | `optimised` | `suite` and `real` with optimisation | outcomes that depend on how the code under test is compiled |
 //! | `miri` | `real` | undefined behaviour and data races in code that runs outside of a check |
 //!
 //! Miri cannot follow a check, because it does not know how stacks are switched. The address sanitizer is
@@ -13,8 +14,18 @@ use crate::step::{Class, Outcome, Step};
 use crate::workspace::Workspace;
 
 /// One step per tool.
-pub const STEPS: &[Step] =
-    &[Step::new("address", Class::Toolchain, address), Step::new("miri", Class::Toolchain, miri)];
+pub const STEPS: &[Step] = &[
+    Step::new("address", Class::Toolchain, address),
+    Step::new("optimised", Class::Toolchain, optimised),
+    Step::new("miri", Class::Toolchain, miri),
+];
+
+/// Which values are in registers when a thread stops depends on the level of optimisation.
+fn optimised(workspace: &Workspace) -> Outcome {
+    let folder = workspace.target().join("sanitize/optimised").display().to_string();
+    let tests = ["test", "--package", "strait", "--test", "suite", "--test", "real"];
+    workspace.cargo_with(&[tests.as_slice(), &["--release", "--target-dir", &folder]].concat(), &[])
+}
 
 /// The runtime of the sanitizer comes with the compiler; its flag has to be unlocked in a stable one.
 fn address(workspace: &Workspace) -> Outcome {
