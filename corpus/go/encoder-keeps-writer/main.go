@@ -1,6 +1,6 @@
 // An encoder writes to the buffer that it was given before.
 //
-// verdict: deadlock
+// verdict: unknown
 // model: terminates
 // assumes: json.NewEncoder
 package main

@@ -1,7 +1,7 @@
 // NaN is a key that no lookup finds, and each assignment adds an entry. The zeros are one key. How many
 // entries there are is not followed.
 //
-// verdict: terminates
+// verdict: unknown
 // model: deadlock
 package main
 

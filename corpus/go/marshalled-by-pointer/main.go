@@ -1,6 +1,6 @@
 // json.Marshal calls methods of pointers to the elements of a slice, which wait here for a lock.
 //
-// verdict: deadlock
+// verdict: unknown
 // model: terminates
 // assumes: json.Marshal
 package main

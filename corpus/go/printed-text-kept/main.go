@@ -1,6 +1,7 @@
 // A writer must not keep the bytes that it is given: the next text is printed into the same memory.
 //
 // verdict: unknown
+// model: deadlock
 package main
 
 import "fmt"

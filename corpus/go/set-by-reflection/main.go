@@ -1,6 +1,7 @@
 // A variable that package reflect sets is not known afterwards.
 //
-// verdict: deadlock
+// verdict: unknown
+// model: deadlock
 package main
 
 import "reflect"

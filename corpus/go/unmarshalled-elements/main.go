@@ -1,6 +1,6 @@
 // json.Unmarshal makes the elements of a slice, and calls their methods.
 //
-// verdict: deadlock
+// verdict: unknown
 // model: terminates
 // assumes: json.Unmarshal
 package main
