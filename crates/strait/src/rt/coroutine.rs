@@ -74,6 +74,7 @@ unsafe impl Stack for Staggered {
 }
 
 /// Deeper stacks are not looked at.
+#[cfg(all(target_arch = "x86_64", unix))]
 const DEEPEST: usize = 64 << 10;
 
 /// Hands the frames of the caller and of those that have called it to [`World::note_frames`], with the
@@ -140,9 +141,9 @@ fn clear_registers() {
 /// # Safety
 ///
 /// There must be memory of this length at both places, and nothing else may write to it meanwhile.
+#[cfg(all(target_arch = "x86_64", unix))]
 #[inline(always)]
 unsafe fn copy_stack(from: usize, to: *mut u8, length: usize) {
-    #[cfg(all(target_arch = "x86_64", unix))]
     // SAFETY: as the caller promises; the direction flag is clear, as the calling convention says.
     unsafe {
         std::arch::asm!(
@@ -153,8 +154,6 @@ unsafe fn copy_stack(from: usize, to: *mut u8, length: usize) {
             options(nostack, preserves_flags),
         );
     }
-    #[cfg(not(all(target_arch = "x86_64", unix)))]
-    let _ = (from, to, length);
 }
 
 /// Overwrites the part of the stack that the caller will use next, where earlier jobs have left
@@ -280,6 +279,7 @@ impl Worker {
     }
 
     /// Copies the frames of the running job from this one on.
+    #[cfg(all(target_arch = "x86_64", unix))]
     pub(crate) fn copy_frames(&self, stack_pointer: usize, copy: &mut Vec<u8>) {
         copy.clear();
         let end = self.suspender.0.addr().get();

@@ -180,6 +180,7 @@ impl World {
     }
 
     /// The current thread is about to announce a point that may end a round. Its frames begin here.
+    #[cfg(all(target_arch = "x86_64", unix))]
     #[cold]
     pub(super) fn note_frames(&mut self, stack_pointer: usize) {
         let me = self.me();
