@@ -27,6 +27,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("code.go", include_str!("../../extract/code.go")),
     ("collections.go", include_str!("../../extract/collections.go")),
     ("comm.go", include_str!("../../extract/comm.go")),
+    ("comparison.go", include_str!("../../extract/comparison.go")),
     ("compute.go", include_str!("../../extract/compute.go")),
     ("driver.go", include_str!("../../extract/driver.go")),
     ("equality.go", include_str!("../../extract/equality.go")),
