@@ -20,8 +20,8 @@ pub struct SymmetricThreads<T> {
 /// that differ only in which of these threads does what, it looks at one or some, not at all.
 ///
 /// The set of outcomes is complete up to such exchanges. So the code must not depend on which thread it is
-/// run by: not on [`crate::thread::current`], nor on values that threads have of their own; and what is made
-/// of the results must not depend on their order. A check cannot notice if it does.
+/// run by. [`crate::thread::current`] is a fault there; values that threads have of their own must not differ,
+/// and what is made of the results must not depend on their order, which a check cannot notice.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -248,8 +248,17 @@ fn with_mailbox<R>(code: impl FnOnce() -> R) -> (impl FnOnce() -> R, RealMailbox
     (code, mailbox)
 }
 
-/// The current thread.
+/// The current thread. It is a fault if one of several [symmetric](spawn_symmetric) threads asks for it:
+/// they must not be told apart.
+#[track_caller]
 pub fn current() -> Thread {
+    let place = Location::caller();
+    with(|world| world.refuse_identity(place));
+    itself()
+}
+
+/// The current thread, for code that does not tell threads apart.
+pub(crate) fn itself() -> Thread {
     let modelled = with(|world| {
         let name = world.me().name.as_deref().map(Into::into);
         Thread { kind: Kind::Model(world.current), name }

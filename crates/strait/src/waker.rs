@@ -61,7 +61,7 @@ impl Task {
     /// A task of the current thread.
     pub(crate) fn new(place: Place) -> Arc<Task> {
         Arc::new(Task {
-            thread: thread::current(),
+            thread: thread::itself(),
             place,
             woken: AtomicBool::new(false),
             cloned: AtomicU64::new(NEVER),

@@ -12,6 +12,7 @@
 
 use strait_explore::{EventId, ThreadId};
 
+use super::op::Place;
 use super::record::{State, Thread};
 use super::world::World;
 
@@ -38,6 +39,21 @@ impl World {
         let thread = &mut self.threads[number as usize];
         thread.rarities = true;
         thread.alike = Some(Box::new(Alike { previous, reads: Vec::new() }));
+    }
+
+    /// The current thread asks which one it is. Threads that are exchanged for each other must not.
+    pub(crate) fn refuse_identity(&mut self, place: Place) {
+        if self.me().alike.is_none() || self.aborting {
+            return;
+        }
+        let fault = format!(
+            "a thread of `spawn_symmetric` asks for `thread::current` at {}:{}: code that tells its \
+             threads apart must not exchange them. Take `thread::spawn`.",
+            place.file(),
+            place.line()
+        );
+        self.ending.fault.get_or_insert(fault);
+        self.over = true;
     }
 
     /// The current thread has loaded a value.

@@ -172,3 +172,17 @@ fn symmetric_threads_run_for_real() {
     results.dedup();
     assert_eq!(results, [5]);
 }
+
+#[test]
+fn symmetric_threads_must_not_ask_who_they_are() {
+    let failure = Builder::new().try_check(|| {
+        let shared = Arc::new(AtomicU64::new(0));
+        let code = move || {
+            shared.load(Ordering::SeqCst);
+            drop(strait::thread::current().id());
+        };
+        spawn_symmetric(2, code).join().into_iter().for_each(Result::unwrap);
+    });
+    let failure = failure.expect_err("they can be told apart").to_string();
+    assert!(failure.contains("asks for `thread::current` at "), "{failure}");
+}
