@@ -179,7 +179,7 @@ fn symmetric_threads_must_not_ask_who_they_are() {
         let shared = Arc::new(AtomicU64::new(0));
         let code = move || {
             shared.load(Ordering::SeqCst);
-            drop(strait::thread::current().id());
+            let _ = strait::thread::current().id();
         };
         spawn_symmetric(2, code).join().into_iter().for_each(Result::unwrap);
     });
