@@ -22,6 +22,11 @@ enum Event {
     KillWorker,
     PauseWorker,
     KillSubmitter,
+    /// The submitter does nothing for longer than a lease, and the server drops what it gives to it and
+    /// others meanwhile, as NATS does with slow consumers.
+    SlowSubmitter,
+    /// The server's clock is set, forward or back.
+    SetClock,
     ServerAway,
     Wipe,
     Full,
@@ -43,6 +48,15 @@ fn disturb(simulation: &Arc<Simulation>, events: &[Event], faults: Faults, apart
             // Past its lease: another worker gets its work, and then it delivers as well.
             Event::PauseWorker => clock.pause(worker, simulation.plan.lease * 2),
             Event::KillSubmitter => clock.kill(SUBMITTER),
+            Event::SlowSubmitter => {
+                let time = simulation.plan.lease * (1 + clock.draw(5) as u32);
+                clock.pause(SUBMITTER, time);
+                simulation.server.cut_readers_off(time);
+            }
+            Event::SetClock => {
+                let by = millis([2_000, 60_000, 1_200_000][clock.draw(3) as usize]);
+                simulation.server.set_clock(by, clock.draw(2) == 0);
+            }
             Event::ServerAway => simulation.server.stay_away(millis(clock.draw(8000))),
             Event::Wipe => simulation.server.wipe(),
             Event::Full => {
@@ -73,9 +87,16 @@ fn chaos(seed: u64) -> (Plan, Vec<Event>, Faults, u64) {
     plan.killed_at = (0..[0, 0, 1][draw(3) as usize]).map(|_| draw(plan.count)).collect();
     plan.killed_at.retain(|index| !plan.deadly.contains(index));
     plan.disturbed = [0, 30][draw(2) as usize];
-    let rare = [Event::PauseWorker, Event::ServerAway, Event::KillSubmitter, Event::Full];
+    let rare = [
+        Event::PauseWorker,
+        Event::ServerAway,
+        Event::KillSubmitter,
+        Event::Full,
+        Event::SlowSubmitter,
+        Event::SetClock,
+    ];
     let mut events: Vec<Event> = (0..draw(25))
-        .map(|_| if draw(3) > 0 { Event::KillWorker } else { rare[draw(4) as usize] })
+        .map(|_| if draw(3) > 0 { Event::KillWorker } else { rare[draw(6) as usize] })
         .collect();
     if draw(2) == 0 {
         let place = draw(events.len() as u64 + 1) as usize;

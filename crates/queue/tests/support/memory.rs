@@ -97,9 +97,16 @@ pub struct MemoryServer {
     disk: Mutex<Disk>,
     faults: Mutex<Faults>,
     away: Mutex<Duration>,
+    /// How far its own clock is ahead of the time that passes.
+    ahead: Mutex<Duration>,
+    /// Nothing that it gives to readers arrives before this time.
+    cut_off: Mutex<Duration>,
     dice: AtomicU64,
     names: AtomicU64,
 }
+
+/// What a server's clock is ahead at first, so that it can be set back.
+const AHEAD: Duration = Duration::from_secs(24 * 3600);
 
 impl MemoryServer {
     /// A new one, which fails as this number decides.
@@ -110,6 +117,8 @@ impl MemoryServer {
             disk: Mutex::default(),
             faults: Mutex::default(),
             away: Mutex::default(),
+            ahead: Mutex::new(AHEAD),
+            cut_off: Mutex::default(),
             dice: AtomicU64::new(seed ^ 0x5bd1_e995),
             names: AtomicU64::new(0),
         })
@@ -123,6 +132,18 @@ impl MemoryServer {
     /// It does not answer for so long.
     pub fn stay_away(&self, time: Duration) {
         *self.away.lock().unwrap_or_else(PoisonError::into_inner) = self.clock.now() + time;
+    }
+
+    /// Its clock is set forward by so much, or back: leases, ages and the names of messages are measured by it.
+    pub fn set_clock(&self, by: Duration, is_forward: bool) {
+        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        *ahead = if is_forward { *ahead + by } else { ahead.saturating_sub(by) };
+    }
+
+    /// It takes its readers for too slow, and drops what it gives to them in this time.
+    pub fn cut_readers_off(&self, time: Duration) {
+        let until = self.clock.now() + time;
+        *self.cut_off.lock().unwrap_or_else(PoisonError::into_inner) = until;
     }
 
     /// It loses everything.
@@ -159,7 +180,7 @@ impl MemoryServer {
     pub fn write(&self, place: Place, name: &str, message: Vec<u8>) {
         let mut disk = self.disk();
         disk.revision += 1;
-        let (revision, at) = (disk.revision, self.clock.now());
+        let (revision, at) = (disk.revision, self.own_time());
         match place {
             Place::Stream(stream) => {
                 let queued = Queued { name: None, message, times: 0, leased: None };
@@ -204,6 +225,11 @@ impl MemoryServer {
         *self.faults.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The time by its own clock.
+    fn own_time(&self) -> Duration {
+        self.clock.now() + *self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn is_away(&self) -> bool {
         self.clock.now() < *self.away.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -245,7 +271,7 @@ impl MemoryServer {
         if self.is_away() || self.happens(self.faults().lost_requests) {
             return away();
         }
-        let answered = answer(&mut self.disk(), self.clock.now());
+        let answered = answer(&mut self.disk(), self.own_time());
         self.clock.wake();
         self.travel();
         if self.happens(self.faults().lost_answers) {
@@ -289,7 +315,7 @@ impl MemoryServer {
 
     /// Messages that can be given to a reader now.
     fn give(&self, stream: Stream, job: &str, most: usize) -> Vec<Delivery> {
-        let now = self.clock.now();
+        let now = self.own_time();
         let mut disk = self.disk();
         let Some(queue) = disk.queues.get_mut(&(stream, job.to_owned())) else { return Vec::new() };
         let Some(lease) = queue.lease else { return Vec::new() };
@@ -312,6 +338,9 @@ impl MemoryServer {
             });
         }
         given.retain(|_| !self.happens(self.faults().lost_deliveries));
+        if self.clock.now() < *self.cut_off.lock().unwrap_or_else(PoisonError::into_inner) {
+            given.clear();
+        }
         given
     }
 }
@@ -437,12 +466,13 @@ impl Transport for MemoryServer {
         wait: Duration,
     ) -> Result<Vec<Delivery>, TransportError> {
         let key = (stream, job.to_owned());
-        let until = self.ask(|disk, now| {
+        let until = self.ask(|disk, _| {
             furnished(disk)?;
             match is_open(disk, stream, job) {
                 true => {
-                    disk.queues.entry(key.clone()).or_default().readers.push(now + wait);
-                    Ok(now + wait)
+                    let until = self.clock.now() + wait;
+                    disk.queues.entry(key.clone()).or_default().readers.push(until);
+                    Ok(until)
                 }
                 false => no_consumer(),
             }
@@ -456,7 +486,7 @@ impl Transport for MemoryServer {
             // A lease may end meanwhile.
             let step = left.min(Duration::from_millis(250));
             self.clock.wait(step, &|| {
-                let (now, disk) = (self.clock.now(), self.disk());
+                let (now, disk) = (self.own_time(), self.disk());
                 disk.queues.get(&key).is_none_or(|queue| queue.free(now) > 0)
             });
             if !is_open(&self.disk(), stream, job) {
@@ -486,7 +516,9 @@ impl Transport for MemoryServer {
             Ok(Backlog {
                 waiting: queue.messages.len() as u64 - leased,
                 leased,
-                readers: queue.readers.iter().filter(|until| **until > now).count() as u64,
+                readers: (queue.readers.iter())
+                    .filter(|until| **until > self.clock.now())
+                    .count() as u64,
                 again: pending.filter(|one| one.times > 1 && !Queue::is_free(one, now)).count()
                     as u64,
             })
