@@ -16,6 +16,9 @@ impl Machine {
     /// Tells whether any of them may spawn processes.
     pub(crate) fn collect_enabled(&self, state: &State, actions: &mut Vec<Action>) -> bool {
         actions.clear();
+        if let Some(births) = self.enabled_in_compact(state, actions) {
+            return births;
+        }
         let cache = self.warm_cache(state);
         let mut births = false;
         let mut receivers = Receivers::new();
@@ -68,7 +71,7 @@ impl Machine {
 /// Who waits for messages: on which channel, which process, in which case.
 type Receivers = SmallVec<[(ObjectId, ProcId, u16); 32]>;
 
-fn alone(kind: ActionKind, actor: ProcId, offer: &Offer) -> Action {
+pub(crate) fn alone(kind: ActionKind, actor: ProcId, offer: &Offer) -> Action {
     let (case, object) = (offer.case, offer.object);
     Action { kind, actor, case, partner: None, object, born: [0, 0], local: 0 }
 }

@@ -4,6 +4,7 @@ mod action;
 pub mod ast;
 mod check;
 mod code;
+mod compact;
 mod compile;
 mod diagnostic;
 pub mod effect;

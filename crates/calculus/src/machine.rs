@@ -5,7 +5,7 @@
 //! spawning belong to that, since nobody else can notice them. A panic stops its process for good
 //! and lets the others run on: every panic that can come first is then found in some final state.
 
-use std::cell::{Ref, RefCell};
+use std::cell::{Ref, RefCell, RefMut};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use hashbrown::HashMap;
@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 
 use crate::ast::Program;
 use crate::code::Code;
+use crate::compact::CompactTables;
 use crate::compile::compile;
 use crate::index::{Idx, ObjectId, ProcId};
 use crate::menu::Menu;
@@ -100,8 +101,6 @@ type Moves = Vec<KnownMove>;
 #[derive(Debug)]
 struct KnownMove {
     stimulus: Stimulus,
-    /// The number of the new state, if the process creates nothing on the way.
-    plain: Option<u32>,
     found: Box<Move>,
 }
 
@@ -114,6 +113,7 @@ pub(crate) struct Cache {
     moves: Vec<Vec<Moves>>,
     births: Vec<Arc<[ProcId]>>,
     treatments: HashMap<(ObjectId, u32, Treatment), u32, FxBuildHasher>,
+    pub(crate) compact: CompactTables,
 }
 
 impl Clone for Machine {
@@ -232,15 +232,19 @@ impl Machine {
         }
         let found = Box::new(self.compute_move(process, number, stimulus));
         let result = look(&found);
-        let creates = !found.procs.is_empty() || !found.objects.is_empty();
-        let plain = (!creates).then_some(found.local);
-        known.push(KnownMove { stimulus, plain, found });
+        known.push(KnownMove { stimulus, found });
         result
     }
 
     /// The cache as it is.
+    #[inline]
     pub(crate) fn cache(&self) -> Ref<'_, Cache> {
         self.cache.borrow()
+    }
+
+    /// The cache, to be changed.
+    pub(crate) fn cache_mut(&self) -> RefMut<'_, Cache> {
+        self.cache.borrow_mut()
     }
 
     /// What a step makes of an object, computed or remembered.
@@ -277,25 +281,6 @@ impl Cache {
         known(&self.objects, object.position(), number).is_some()
     }
 
-    /// The menu of a process state, if it has been loaded.
-    #[inline]
-    pub(crate) fn loaded_menu(&self, process: ProcId, number: u32) -> Option<&Menu> {
-        known(&self.menus, process.position(), number)
-    }
-
-    /// The number of the state that a stimulus leads to. The outer `None` says that this was not computed
-    /// yet, the inner one that more changes than the state of the process.
-    #[inline]
-    pub(crate) fn plain_move(
-        &self,
-        process: ProcId,
-        number: u32,
-        stimulus: Stimulus,
-    ) -> Option<Option<u32>> {
-        let moves = self.moves.get(process.position())?.get(number as usize)?;
-        moves.iter().find(|known| known.stimulus == stimulus).map(|known| known.plain)
-    }
-
     /// Looks up a menu, and the first states of the objects it speaks of: a state does not list
     /// those that are still in their first state.
     fn load_menu(&mut self, code: &Code, tables: &Tables, process: ProcId, number: u32) {
@@ -313,6 +298,7 @@ impl Cache {
         for object in offered.chain(guards.map(|(object, _)| *object)) {
             self.load_object(tables, object, 0);
         }
+        self.compact.learn_menu(process, number, &menu);
         *cell(&mut self.menus, process.position(), number) = Some(Box::new(menu));
     }
 

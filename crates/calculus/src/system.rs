@@ -1,12 +1,13 @@
 //! Programs as a [`System`] for the search.
 
-use strait_explore::{Stateful, System, ThreadId, Touch};
+use strait_explore::{Changes, Stateful, System, ThreadId, Touch};
 
 use crate::action::{Action, ActionKind};
+use crate::compact::is_compact;
 use crate::index::{Idx, ProcId};
 use crate::local::Status;
-use crate::machine::{Cache, Machine, Recording, State};
-use crate::menu::{Offer, OfferKind};
+use crate::machine::{Machine, Recording, State};
+use crate::menu::OfferKind;
 use crate::moves::{Stimulus, Treatment};
 use crate::object::Object;
 use crate::outcome::Outcome;
@@ -138,27 +139,15 @@ impl Stateful for Machine {
         while state.objects.last() == Some(&0) {
             state.objects.pop();
         }
-        state.compact = procs < 64 && all < 8 && state.objects.is_empty();
+        state.compact = is_compact(procs, all, state.objects.len());
     }
 
     fn assign(&self, state: &mut State, other: &State) {
         state.clone_from(other);
     }
 
-    fn encode_successor(
-        &self,
-        state: &State,
-        bytes: &[u8],
-        action: &Action,
-        scratch: &mut State,
-        successor: &mut Vec<u8>,
-    ) {
-        if self.patch_successor(state, bytes, action, successor).is_none() {
-            self.assign(scratch, state);
-            self.step(scratch, action);
-            self.canonicalise(scratch);
-            self.encode(scratch, successor);
-        }
+    fn successor_changes(&self, state: &State, action: &Action, changes: &mut Changes) -> bool {
+        self.collect_changes(state, action, changes).is_some()
     }
 
     fn persistent(&self, state: &State, enabled: &[Action], chosen: &mut Vec<usize>) {
@@ -223,69 +212,6 @@ impl Machine {
             }
             _ => Value::Unit,
         }
-    }
-
-    /// Writes the form of a successor by changing one or two half bytes in the form of the state,
-    /// when the step does no more than that.
-    fn patch_successor(
-        &self,
-        state: &State,
-        bytes: &[u8],
-        action: &Action,
-        successor: &mut Vec<u8>,
-    ) -> Option<()> {
-        let changes_object = action.object.is_some() && action.kind != ActionKind::Meet;
-        if !state.compact || changes_object || self.shared.symmetry {
-            return None;
-        }
-        let cache = self.cache();
-        let known = self.plain_moves(&cache, state, action);
-        drop(cache);
-        let (mine, theirs) = match known {
-            Some(known) => known?,
-            None => {
-                // Computed and remembered; then it is known.
-                self.foresee(state, action);
-                self.plain_moves(&self.cache(), state, action)??
-            }
-        };
-        let theirs = action.partner.map(|(partner, _)| partner).zip(theirs);
-        let start = successor.len();
-        successor.extend_from_slice(bytes);
-        // The number of processes comes first.
-        let first = if state.procs.len() < 8 { 1 } else { 2 };
-        for (process, number) in std::iter::once((action.actor, mine)).chain(theirs) {
-            let position = first + process.position();
-            let byte = &mut successor[start + position / 2];
-            let shift = 4 * (position % 2);
-            *byte = *byte & !(15 << shift) | number << shift;
-        }
-        Some(())
-    }
-
-    /// The new states of the actor and the partner of a step that changes no object. The outer `None` says
-    /// that they were not computed yet, the inner one that the step does more than that, or that a number
-    /// does not fit into half a byte.
-    fn plain_moves(
-        &self,
-        cache: &Cache,
-        state: &State,
-        action: &Action,
-    ) -> Option<Option<(u8, Option<u8>)>> {
-        let small =
-            |number: Option<u32>| number.filter(|number| *number < 8).map(|number| number as u8);
-        let number = state.proc(action.actor);
-        let Some((partner, case)) = action.partner else {
-            let plain = cache.plain_move(action.actor, number, action.stimulus(Value::Unit))?;
-            return Some(small(plain).map(|mine| (mine, None)));
-        };
-        let offers = &cache.loaded_menu(action.actor, number)?.offers;
-        let sends = |offer: &&Offer| offer.case == action.case && offer.kind == OfferKind::Put;
-        let message = offers.iter().find(sends).map_or(Value::Unit, |offer| offer.value);
-        let mine = cache.plain_move(action.actor, number, action.stimulus(message))?;
-        let stimulus = Stimulus::Receive(case, message);
-        let theirs = cache.plain_move(partner, state.proc(partner), stimulus)?;
-        Some(small(mine).zip(small(theirs)).map(|(mine, theirs)| (mine, Some(theirs))))
     }
 
     fn stimulate(&self, state: &mut State, process: ProcId, stimulus: Stimulus) {

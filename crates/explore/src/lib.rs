@@ -54,6 +54,7 @@ pub use graph::{Graph, graph};
 pub use interleavings::{Interleavings, Touch};
 pub use limits::Limits;
 pub use optimal::optimal;
+pub use packed::{Change, Changes};
 pub use pct::{pct, pct_parallel};
 pub use pos::{pos, pos_parallel};
 pub use races::Depth;

@@ -5,6 +5,8 @@
 //! plus one, so that they are never 0; the 28 bits before them are left free for a reference to the state's
 //! parent.
 
+use smallvec::SmallVec;
+
 /// The bytes that an entry has besides those of the state.
 const OVERHEAD: usize = 4;
 /// Where the reference to the parent begins in the last word.
@@ -15,7 +17,7 @@ const UNUSED_SHIFT: u32 = 60;
 const PARENT: u64 = (1 << UNUSED_SHIFT) - (1 << PARENT_SHIFT);
 
 /// The first bits of a state's hash: enough to find the state in a table.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct HashPrefix(u32);
 
 impl HashPrefix {
@@ -43,17 +45,35 @@ impl HashPrefix {
 pub(crate) struct Packed<'a> {
     pub(crate) words: &'a [u64],
     pub(crate) hash: HashPrefix,
+    /// The state from which it was reached.
+    pub(crate) parent: HashPrefix,
 }
+
+/// A byte in which the form of a successor differs from that of the state before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Its position in the form.
+    pub byte: usize,
+    /// The bits that differ.
+    pub bits: u8,
+}
+
+/// All bytes in which the form of a successor differs: few, or they are not worth listing. A byte may be
+/// listed several times; then its changes add up.
+pub type Changes = SmallVec<[Change; 4]>;
 
 /// States that are looked up together.
 #[derive(Default)]
 pub(crate) struct Batch {
     /// The bytes of the state that is being written.
     pub(crate) bytes: Vec<u8>,
+    /// The words of the state that is being expanded.
+    source: Vec<u64>,
+    parent: HashPrefix,
     /// The words of all states, one after another.
     words: Vec<u64>,
-    /// Where the words of each state end.
-    ends: Vec<usize>,
+    /// Where the words of each state end, and from where it was reached.
+    ends: Vec<(usize, HashPrefix)>,
     looked_up: Vec<LookedUp>,
     recent: Recent,
     packed: usize,
@@ -65,6 +85,7 @@ struct LookedUp {
     start: usize,
     end: usize,
     hash: HashPrefix,
+    parent: HashPrefix,
 }
 
 impl Batch {
@@ -80,16 +101,47 @@ impl Batch {
         self.ends.clear();
     }
 
+    /// How many states it has.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The states that follow are successors of this one.
+    pub(crate) fn expand(&mut self, source: &[u64]) {
+        self.source.clear();
+        self.source.extend_from_slice(source);
+        self.parent = hash(source);
+    }
+
+    /// The same, for a state that is given by its bytes, and whose successors will not be looked up here.
+    pub(crate) fn expand_bytes(&mut self, source: &[u8]) {
+        self.source.clear();
+        pack(source, &mut self.source);
+    }
+
     /// What is in `bytes` is a state.
     pub(crate) fn finish_state(&mut self) {
-        pack(&mut self.bytes, &mut self.words);
-        self.ends.push(self.words.len());
+        pack(&self.bytes, &mut self.words);
+        self.bytes.clear();
+        self.ends.push((self.words.len(), self.parent));
+    }
+
+    /// Adds the state that differs from the one that is being expanded in these bytes.
+    #[inline]
+    pub(crate) fn push_changed(&mut self, changes: &[Change]) {
+        let start = self.words.len();
+        self.words.extend_from_slice(&self.source);
+        let state = &mut self.words[start..];
+        for change in changes {
+            state[change.byte / 8] ^= u64::from(change.bits) << (8 * (change.byte % 8));
+        }
+        self.ends.push((self.words.len(), self.parent));
     }
 
     /// The words of one of the states.
     pub(crate) fn state(&self, position: usize) -> &[u64] {
-        let start = if position == 0 { 0 } else { self.ends[position - 1] };
-        &self.words[start..self.ends[position]]
+        let start = if position == 0 { 0 } else { self.ends[position - 1].0 };
+        &self.words[start..self.ends[position].0]
     }
 
     /// Hashes the states, and leaves out those that were met a moment ago.
@@ -101,11 +153,11 @@ impl Batch {
             self.recent.begin();
         }
         let mut start = 0;
-        for end in self.ends.iter().copied() {
+        for (end, parent) in self.ends.iter().copied() {
             let words = &self.words[start..end];
             let hash = hash(words);
             if !self.recent.knows(hash, words) {
-                self.looked_up.push(LookedUp { start, end, hash });
+                self.looked_up.push(LookedUp { start, end, hash, parent });
             }
             start = end;
         }
@@ -113,8 +165,10 @@ impl Batch {
 
     /// The states that are to be looked up.
     pub(crate) fn looked_up(&self) -> impl Iterator<Item = Packed<'_>> {
-        let packed =
-            |one: &LookedUp| Packed { words: &self.words[one.start..one.end], hash: one.hash };
+        let packed = |one: &LookedUp| {
+            let words = &self.words[one.start..one.end];
+            Packed { words, hash: one.hash, parent: one.parent }
+        };
         self.looked_up.iter().map(packed)
     }
 }
@@ -157,8 +211,8 @@ pub(crate) fn without_parent(last: u64) -> u64 {
     last & !PARENT
 }
 
-/// Moves a state from bytes to words.
-fn pack(bytes: &mut Vec<u8>, words: &mut Vec<u64>) {
+/// Appends the words of a state.
+fn pack(bytes: &[u8], words: &mut Vec<u64>) {
     let length = bytes.len();
     let width = (length + OVERHEAD).div_ceil(8);
     let unused = (width * 8 - OVERHEAD - length) as u64;
@@ -175,7 +229,6 @@ fn pack(bytes: &mut Vec<u8>, words: &mut Vec<u64>) {
         last = 0;
     }
     words.push(last | (unused + 1) << UNUSED_SHIFT);
-    bytes.clear();
 }
 
 /// Replaces `bytes` by those of a state.
@@ -206,7 +259,7 @@ mod tests {
 
     fn packed(state: &[u8]) -> Vec<u64> {
         let mut words = Vec::new();
-        pack(&mut state.to_vec(), &mut words);
+        pack(state, &mut words);
         words
     }
 

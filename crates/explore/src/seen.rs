@@ -71,12 +71,11 @@ impl Seen {
         self.tables.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Inserts all states of a batch that were reached from one state; `each` learns which of them are new.
+    /// Inserts all states of a batch; `each` learns which of them are new.
     pub(crate) fn insert_all<'a>(
         &'a self,
         tables: RwLockReadGuard<'a, Tables>,
         batch: &mut Batch,
-        parent: HashPrefix,
         mut each: impl FnMut(&[u64]),
     ) -> RwLockReadGuard<'a, Tables> {
         batch.prepare();
@@ -84,7 +83,7 @@ impl Seen {
         tables.warm_up(batch);
         for state in batch.looked_up() {
             loop {
-                match tables.insert(state, parent) {
+                match tables.insert(state) {
                     Insertion::New => each(state.words),
                     Insertion::Known => {}
                     Insertion::Crowded => {
@@ -183,39 +182,18 @@ impl Tables {
         std::hint::black_box(sum);
     }
 
-    fn insert(&self, state: Packed<'_>, parent: HashPrefix) -> Insertion {
-        let width = state.words.len();
-        let Some(table) = self.by_width.get(width) else { return Insertion::Crowded };
+    fn insert(&self, state: Packed<'_>) -> Insertion {
+        let Some(table) = self.by_width.get(state.words.len()) else { return Insertion::Crowded };
         let shard = &table.shards[state.hash.shard()];
         if shard.words.is_empty() {
             return Insertion::Crowded;
         }
-        let mut slot = state.hash.slot(shard.slots);
-        loop {
-            let entry = &shard.words[slot * width..(slot + 1) * width];
-            let last = &entry[width - 1];
-            let mut stored = last.load(Ordering::Acquire);
-            if stored == 0 {
-                if shard.is_crowded() {
-                    return Insertion::Crowded;
-                }
-                match last.compare_exchange(0, BUSY, Ordering::Acquire, Ordering::Acquire) {
-                    Ok(_) => {
-                        publish(entry, state.words, parent);
-                        shard.used.fetch_add(1, Ordering::Relaxed);
-                        return Insertion::New;
-                    }
-                    Err(other) => stored = other,
-                }
-            }
-            while stored == BUSY {
-                std::hint::spin_loop();
-                stored = last.load(Ordering::Acquire);
-            }
-            if is_state(entry, state.words) {
-                return Insertion::Known;
-            }
-            slot = if slot + 1 == shard.slots { 0 } else { slot + 1 };
+        // The compiler makes one function per width that it knows.
+        match *state.words {
+            [_] => shard.insert(1, state),
+            [_, _] => shard.insert(2, state),
+            [_, _, _] => shard.insert(3, state),
+            _ => shard.insert(state.words.len(), state),
         }
     }
 }
@@ -248,6 +226,37 @@ fn read(entry: &[AtomicU64]) -> SmallVec<[u64; 8]> {
 }
 
 impl Shard {
+    #[inline(always)]
+    fn insert(&self, width: usize, state: Packed<'_>) -> Insertion {
+        let mut slot = state.hash.slot(self.slots);
+        loop {
+            let entry = &self.words[slot * width..(slot + 1) * width];
+            let last = &entry[width - 1];
+            let mut stored = last.load(Ordering::Acquire);
+            if stored == 0 {
+                if self.is_crowded() {
+                    return Insertion::Crowded;
+                }
+                match last.compare_exchange(0, BUSY, Ordering::Acquire, Ordering::Acquire) {
+                    Ok(_) => {
+                        publish(entry, state.words, state.parent);
+                        self.used.fetch_add(1, Ordering::Relaxed);
+                        return Insertion::New;
+                    }
+                    Err(other) => stored = other,
+                }
+            }
+            while stored == BUSY {
+                std::hint::spin_loop();
+                stored = last.load(Ordering::Acquire);
+            }
+            if is_state(entry, state.words) {
+                return Insertion::Known;
+            }
+            slot = if slot + 1 == self.slots { 0 } else { slot + 1 };
+        }
+    }
+
     fn is_crowded(&self) -> bool {
         (self.used.load(Ordering::Relaxed) + 1) * 100 > self.slots * LOAD
     }

@@ -204,6 +204,7 @@ pub fn space<S: Stateful>(
         },
         numbers: HashMap::default(),
         full: false,
+        batch: Batch::default(),
         bytes: first_state(system),
     };
     builder.number(0);
@@ -225,6 +226,7 @@ struct Builder<'a, Action, V> {
     numbers: HashMap<Action, u32, FxBuildHasher>,
     /// Is there no number left for another state?
     full: bool,
+    batch: Batch,
     /// A state that is to be numbered.
     bytes: Vec<u8>,
 }
@@ -250,6 +252,7 @@ where
             return None;
         }
         self.space.store.read(*place, bytes);
+        self.batch.expand_bytes(bytes);
         Some(state)
     }
 
@@ -264,10 +267,14 @@ where
         decision
     }
 
+    fn batch(&mut self) -> &mut Batch {
+        &mut self.batch
+    }
+
     fn reach<'b>(
         &mut self,
         from: u32,
-        batch: &mut Batch,
+        first: usize,
         actions: impl Iterator<Item = &'b S::Action>,
     ) -> bool
     where
@@ -275,12 +282,13 @@ where
     {
         let before = self.space.states();
         for (position, action) in actions.enumerate() {
-            unpack(batch.state(position), &mut self.bytes);
+            unpack(self.batch.state(first + position), &mut self.bytes);
             let Some(target) = self.number(from) else { break };
             let label = self.label(action);
             self.space.labels.push(label);
             self.space.targets.push(target);
         }
+        self.batch.clear();
         self.space.states() > before
     }
 

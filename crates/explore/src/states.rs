@@ -5,11 +5,11 @@ use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError, RwLockReadGuard};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 
 use crate::coverage::Coverage;
-use crate::packed::{Batch, HashPrefix, hash, unpack};
+use crate::packed::{Batch, unpack};
 use crate::report::{Found, Report};
 use crate::seen::{Seen, Tables};
 use crate::system::{Stateful, System};
@@ -200,6 +200,8 @@ struct Worker<'a, S: System, Enough> {
     /// The tables of the seen states; given back now and then, so that others can make them grow.
     tables: Option<RwLockReadGuard<'a, Tables>>,
     stack: StateStack,
+    /// States that were reached and not looked up yet.
+    batch: Batch,
     tally: Tally<S::Outcome>,
     outcomes: Vec<S::Outcome>,
     /// The state that is looked at.
@@ -209,13 +211,17 @@ struct Worker<'a, S: System, Enough> {
     budget: u32,
 }
 
+/// How many states are looked up together where that is possible: the processor then waits for many places in
+/// memory at once.
+const LOOKED_UP_TOGETHER: usize = 64;
 /// How many states a thread expands between two looks at limits and at the others.
 const STRIDE: u32 = 64;
 
 impl<S: Stateful, Enough: Fn(&S::Outcome) -> bool> Frontier<S> for Worker<'_, S, Enough> {
-    type Key = HashPrefix;
+    /// The state is [`Worker::current`].
+    type Key = ();
 
-    fn next(&mut self, system: &S, bytes: &mut Vec<u8>) -> Option<HashPrefix> {
+    fn next(&mut self, system: &S, bytes: &mut Vec<u8>) -> Option<()> {
         if self.budget == 0 {
             self.budget = STRIDE;
             self.look_around(system);
@@ -225,24 +231,15 @@ impl<S: Stateful, Enough: Fn(&S::Outcome) -> bool> Frontier<S> for Worker<'_, S,
         if self.search.ended.load(Ordering::Relaxed) {
             return None;
         }
-        if !self.stack.pop(&mut self.current) {
-            self.tables = None;
-            self.search.wait_for_work(&mut self.stack);
-            if !self.stack.pop(&mut self.current) {
-                return None;
-            }
+        if !self.stack.pop(&mut self.current) && !self.find_work() {
+            return None;
         }
         unpack(&self.current, bytes);
-        Some(hash(&self.current))
+        self.batch.expand(&self.current);
+        Some(())
     }
 
-    fn visit(
-        &mut self,
-        system: &S,
-        _state: HashPrefix,
-        run: &mut S::Run,
-        enabled: &[S::Action],
-    ) -> Visit {
+    fn visit(&mut self, system: &S, (): (), run: &mut S::Run, enabled: &[S::Action]) -> Visit {
         if self.early_outcomes {
             system.early_outcomes(run, &mut self.outcomes);
             self.record();
@@ -255,26 +252,52 @@ impl<S: Stateful, Enough: Fn(&S::Outcome) -> bool> Frontier<S> for Worker<'_, S,
         Visit::Expand
     }
 
+    fn batch(&mut self) -> &mut Batch {
+        &mut self.batch
+    }
+
     fn reach<'b>(
         &mut self,
-        from: HashPrefix,
-        batch: &mut Batch,
+        (): (),
+        _first: usize,
         actions: impl Iterator<Item = &'b S::Action>,
     ) -> bool
     where
         S::Action: 'b,
     {
         self.tally.transitions += actions.count() as u64;
-        let before = self.stack.len();
-        let tables = self.tables.take().unwrap_or_else(|| self.search.seen.tables());
-        let stack = &mut self.stack;
-        let keep = |state: &[u64]| stack.push(state);
-        self.tables = Some(self.search.seen.insert_all(tables, batch, from, keep));
-        self.stack.len() > before
+        // Without reduction it is enough to know later.
+        if !self.search.options.reduce && self.batch.len() < LOOKED_UP_TOGETHER {
+            return true;
+        }
+        self.look_up()
     }
 }
 
 impl<S: Stateful, Enough: Fn(&S::Outcome) -> bool> Worker<'_, S, Enough> {
+    /// Looks up the states of the batch, and keeps those that are new. Are there any?
+    fn look_up(&mut self) -> bool {
+        let before = self.stack.len();
+        let tables = self.tables.take().unwrap_or_else(|| self.search.seen.tables());
+        let stack = &mut self.stack;
+        let keep = |state: &[u64]| stack.push(state);
+        self.tables = Some(self.search.seen.insert_all(tables, &mut self.batch, keep));
+        self.batch.clear();
+        self.stack.len() > before
+    }
+
+    /// Finds a state to look at when the stack is empty: among the successors that were not looked up yet, or
+    /// in the pool.
+    fn find_work(&mut self) -> bool {
+        self.look_up();
+        if self.stack.pop(&mut self.current) {
+            return true;
+        }
+        self.tables = None;
+        self.search.wait_for_work(&mut self.stack);
+        self.stack.pop(&mut self.current)
+    }
+
     /// Watches the limits, and gives half of its work to threads that have none.
     fn look_around(&mut self, system: &S) {
         let search = self.search;
@@ -312,9 +335,8 @@ impl<Enough> Search<'_, Enough> {
     /// Puts the first state into the pool.
     fn begin(&self, first: &[u8]) {
         let mut batch = Batch::single(first);
-        let parent = hash(batch.state(0));
         let take = |state: &[u64]| self.pool().states.push(state);
-        drop(self.seen.insert_all(self.seen.tables(), &mut batch, parent, take));
+        drop(self.seen.insert_all(self.seen.tables(), &mut batch, take));
     }
 
     /// Searches with one thread until there is no work left.
@@ -328,6 +350,7 @@ impl<Enough> Search<'_, Enough> {
             search: self,
             tables: None,
             stack: StateStack::default(),
+            batch: Batch::default(),
             tally: Tally { outcomes: HashMap::default(), transitions: 0, final_states: 0 },
             outcomes: Vec::new(),
             current: Vec::new(),
@@ -415,6 +438,8 @@ impl<Enough> Search<'_, Enough> {
 fn trace<S: Stateful>(system: &S, seen: &Seen, last: Vec<u64>) -> Vec<S::Action> {
     let first = Batch::single(&first_state(system));
     let mut steps = Steps { system, run: system.start(), scratch: system.start() };
+    let mut on_the_way: HashSet<Vec<u64>, FxBuildHasher> = HashSet::default();
+    on_the_way.insert(last.clone());
     let mut way = vec![Visited { state: last, action: None, others: Vec::new() }];
     loop {
         let Some(child) = way.last().map(|visited| visited.state.clone()) else {
@@ -426,16 +451,18 @@ fn trace<S: Stateful>(system: &S, seen: &Seen, last: Vec<u64>) -> Vec<S::Action>
         }
         let mut others: Vec<_> =
             seen.parent(&child).map_or(Vec::new(), |hash| seen.with_hash(hash));
-        others.retain(|other| way.iter().all(|visited| visited.state != *other));
+        others.retain(|other| !on_the_way.contains(other));
         let parents = others.into_iter();
         let parents = parents.filter_map(|state| Some((steps.between(&state, &child)?, state)));
         let mut others: Vec<(S::Action, Vec<u64>)> = parents.collect();
         while others.is_empty() {
             // A wrong turn: the next parent of the state before.
             let Some(wrong) = way.pop() else { return Vec::new() };
+            on_the_way.remove(&wrong.state);
             others = wrong.others;
         }
         if let Some((action, state)) = others.pop() {
+            on_the_way.insert(state.clone());
             way.push(Visited { state, action: Some(action), others });
         }
     }
@@ -469,7 +496,7 @@ impl<S: Stateful> Steps<'_, S> {
         enabled.into_iter().find(|action| {
             bytes.clear();
             let (run, scratch) = (&self.run, &mut self.scratch);
-            self.system.encode_successor(run, &source, action, scratch, &mut bytes);
+            self.system.encode_successor(run, action, scratch, &mut bytes);
             bytes == target
         })
     }

@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use crate::interleavings::Touch;
+use crate::packed::Changes;
 
 /// A thread of the system under search. Numbers are small and stable within one run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -104,12 +105,10 @@ pub trait Stateful: System<Action: Send, Outcome: Send> + Clone + Send {
     /// Makes `run` equal to `other`, reusing its memory.
     fn assign(&self, run: &mut Self::Run, other: &Self::Run);
 
-    /// Appends the canonical form of the state that an action leads to. `bytes` is the form of
-    /// `run`, which may help; `scratch` may be used at will.
+    /// Appends the canonical form of the state that an action leads to; `scratch` may be used at will.
     fn encode_successor(
         &self,
         run: &Self::Run,
-        _bytes: &[u8],
         action: &Self::Action,
         scratch: &mut Self::Run,
         successor: &mut Vec<u8>,
@@ -118,6 +117,18 @@ pub trait Stateful: System<Action: Send, Outcome: Send> + Clone + Send {
         self.step(scratch, action);
         self.canonicalise(scratch);
         self.encode(scratch, successor);
+    }
+
+    /// Does the form of the state that an action leads to have the length of that of `run`, and differ from it
+    /// in a few bytes only? Then this appends those bytes, which is quicker than [`Stateful::encode_successor`].
+    /// Answering `false` is always right.
+    fn successor_changes(
+        &self,
+        _run: &Self::Run,
+        _action: &Self::Action,
+        _changes: &mut Changes,
+    ) -> bool {
+        false
     }
 
     /// A persistent set: fills `chosen` with positions in `enabled` (never none, unless `enabled`

@@ -9,7 +9,7 @@
 //! is expanded fully: from every state the chain of *new* successors then ends in one that hides nothing,
 //! so no action is put off forever. That argument needs no order of visits, so it holds in parallel.
 
-use crate::packed::Batch;
+use crate::packed::{Batch, Changes};
 use crate::system::Stateful;
 
 /// What to do at a state.
@@ -54,11 +54,15 @@ pub(crate) trait Frontier<S: Stateful> {
         enabled: &[S::Action],
     ) -> Visit;
 
-    /// Takes up the states of a batch, to which these actions lead from `from`. Are some of them new?
+    /// Where the successors of the state that [`Frontier::next`] gave last are collected.
+    fn batch(&mut self) -> &mut Batch;
+
+    /// Takes up the states of the batch from position `first` on, to which these actions lead from `from`. Are
+    /// some of them new? A frontier may answer later and say yes where the reduction does not need to know.
     fn reach<'a>(
         &mut self,
         from: Self::Key,
-        batch: &mut Batch,
+        first: usize,
         actions: impl Iterator<Item = &'a S::Action>,
     ) -> bool
     where
@@ -69,23 +73,33 @@ pub(crate) trait Frontier<S: Stateful> {
 }
 
 /// Looks at all states that the frontier gives.
-pub(crate) fn walk<S: Stateful>(system: &S, frontier: &mut impl Frontier<S>, reduction: Reduction) {
+pub(crate) fn walk<S: Stateful, F: Frontier<S>>(
+    system: &S,
+    frontier: &mut F,
+    reduction: Reduction,
+) {
     let (mut run, mut scratch) = (system.start(), system.start());
-    let (mut bytes, mut batch) = (Vec::new(), Batch::default());
+    let (mut bytes, mut changes) = (Vec::new(), Changes::new());
     let (mut enabled, mut chosen) = (Vec::new(), Vec::new());
     while let Some(state) = frontier.next(system, &mut bytes) {
         system.decode(&bytes, &mut run);
         system.enabled(&mut run, &mut enabled);
         let decision = frontier.visit(system, state, &mut run, &enabled);
-        let mut follow = |frontier: &mut _, positions: &[usize]| {
-            batch.clear();
+        let mut follow = |frontier: &mut F, positions: &[usize]| {
+            let batch = frontier.batch();
+            let first = batch.len();
             for position in positions {
                 let action = &enabled[*position];
-                system.encode_successor(&run, &bytes, action, &mut scratch, &mut batch.bytes);
-                batch.finish_state();
+                changes.clear();
+                if system.successor_changes(&run, action, &mut changes) {
+                    batch.push_changed(&changes);
+                } else {
+                    system.encode_successor(&run, action, &mut scratch, &mut batch.bytes);
+                    batch.finish_state();
+                }
             }
             let actions = positions.iter().map(|position| &enabled[*position]);
-            Frontier::reach(frontier, state, &mut batch, actions)
+            frontier.reach(state, first, actions)
         };
         match decision {
             Visit::Expand if reduction.reduce && enabled.len() > 1 => {

@@ -20,6 +20,7 @@ pub(crate) struct Shutdown {
 
 impl Shutdown {
     /// The flag is set when the process should end.
+    #[cfg(feature = "nats")]
     pub(crate) fn new(wanted: &Arc<AtomicBool>) -> Arc<Shutdown> {
         Arc::new(Shutdown { wanted: Arc::clone(wanted), ..Shutdown::default() })
     }

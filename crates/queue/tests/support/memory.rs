@@ -516,9 +516,8 @@ impl Transport for MemoryServer {
             Ok(Backlog {
                 waiting: queue.messages.len() as u64 - leased,
                 leased,
-                readers: (queue.readers.iter())
-                    .filter(|until| **until > self.clock.now())
-                    .count() as u64,
+                readers: (queue.readers.iter()).filter(|until| **until > self.clock.now()).count()
+                    as u64,
                 again: pending.filter(|one| one.times > 1 && !Queue::is_free(one, now)).count()
                     as u64,
             })
