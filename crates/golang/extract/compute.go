@@ -125,7 +125,7 @@ func (d *Driver) newObject(s *State, hint, key string, t types.Type, pos token.P
 
 // zero is the zero of a type; what goroutines meet at is made.
 func (d *Driver) zero(s *State, t types.Type, hint string, pos token.Pos, depth int) Value {
-	if depth > 6 {
+	if depth > deepestNesting {
 		return Sym{"«?»"}
 	}
 	switch lockKind(t) {

@@ -67,7 +67,7 @@ func (w *World) findSilence(fn *ssa.Function) *Silence {
 		mentions := w.mentionsOf(one)
 		stack = append(append(stack, mentions.functions...), mentions.taken...)
 		for _, method := range mentions.boxed {
-			if calledBack[method.Name()] {
+			if w.calledBack[method.Name()] {
 				stack = append(stack, method)
 			}
 		}
@@ -186,7 +186,7 @@ func (w *World) mayLeadElsewhere(v ssa.Value, callee *ssa.Function, depth int) b
 	if !ok {
 		return mayHoldMethods(v.Type(), 4)
 	}
-	names := calledBack
+	names := w.calledBack
 	if callee != nil && isPrinting(callee) {
 		names = printed
 	}

@@ -79,7 +79,7 @@ func (d *Driver) isDetermined(s *State, target Target) bool {
 	}
 	path, _ := d.world.outsidePath(target.fn)
 	switch path {
-	case "math/rand", "math/rand/v2", "crypto/rand", "testing", "flag":
+	case "math/rand", "math/rand/v2", "crypto/rand", "hash/maphash", "testing", "flag":
 		return false
 	case "time":
 		switch target.fn.Name() {
@@ -92,7 +92,7 @@ func (d *Driver) isDetermined(s *State, target Target) bool {
 			return false
 		}
 	}
-	return len(target.args) > 0
+	return len(target.args) > 0 || why == computes
 }
 
 // isDeclared tells whether all that is not known in a text are variables of packages that are not read:
