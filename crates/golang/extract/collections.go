@@ -240,6 +240,9 @@ func (d *Driver) appends(s *State, site ssa.Value, args []Value, pos token.Pos) 
 			// What is appended may be written into the array.
 			d.disturbObject(s, old.object)
 		}
+		if isSlice && aliasable(args[0]) {
+			d.havoc(s, t.Elem())
+		}
 		return d.unknown(s, here(s.top()), site, site.Type())
 	}
 	if old.object != "" && old.n+len(more) <= old.max {
@@ -362,7 +365,7 @@ func (d *Driver) copies(s *State, site *ssa.Call, args []Value, pos token.Pos) V
 		}
 	}
 	if !known {
-		d.disturb(s, args[:1])
+		d.copiedUnknown(s, site, to, ok, args[0], pos)
 		if site == nil {
 			return KInt(0)
 		}
@@ -373,6 +376,28 @@ func (d *Driver) copies(s *State, site *ssa.Call, args []Value, pos token.Pos) V
 		d.store(s, Ptr{to.object, sub(to.path, to.low+i)}, from[i], pos)
 	}
 	return KInt(int64(n))
+}
+
+// copiedUnknown: what is copied into a slice, or the slice, is not known.
+func (d *Driver) copiedUnknown(s *State, site *ssa.Call, to Slc, known bool, slice Value, pos token.Pos) {
+	if known {
+		d.disturbObject(s, to.object)
+	}
+	if site == nil {
+		// A deferred copy.
+		d.assume(pos, "either", aboutUnknownElement)
+		return
+	}
+	of, ok := site.Call.Args[0].Type().Underlying().(*types.Slice)
+	if !ok {
+		return
+	}
+	if holdsConcurrency(of.Elem()) {
+		d.assume(pos, "either", aboutUnknownElement)
+	}
+	if aliasable(slice) {
+		d.havoc(s, of.Elem())
+	}
 }
 
 // partTypeAt is the type of the part of a type at a path.

@@ -256,6 +256,9 @@ func (d *Driver) global(s *State, g *ssa.Global) Value {
 		d.facts.missed[g] = true
 		d.changed = true
 	}
+	if d.world.isLinked(g) {
+		d.assume(g.Pos(), "either", aboutLinkedVariable, g.Name())
+	}
 	if s.heap[name] == nil {
 		t := g.Type().(*types.Pointer).Elem()
 		if !d.world.isRoot(g.Pkg) {
@@ -388,7 +391,7 @@ func (d *Driver) storeSomewhere(s *State, address, v Value, t types.Type, pos to
 	}
 	d.escape(s, v)
 	if t != nil && aliasable(address) {
-		d.havoc(s, t)
+		d.havocHere(s, t)
 	}
 }
 

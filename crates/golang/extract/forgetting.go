@@ -125,6 +125,12 @@ func (d *Driver) weaken(s *State, object, path string, v Value, t types.Type) {
 // havoc forgets what memory of a type holds: something was written through a pointer that is not
 // known.
 func (d *Driver) havoc(s *State, t types.Type) {
+	d.typeStrays(t)
+	d.havocHere(s, t)
+}
+
+// havocHere does so in one goroutine.
+func (d *Driver) havocHere(s *State, t types.Type) {
 	d.steps += len(s.heap) / 16
 	choose := func(part Part) choice {
 		if part.typ == nil {

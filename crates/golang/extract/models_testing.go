@@ -146,6 +146,9 @@ func (d *Driver) subtest(m *modelled) bool {
 		d.assume(m.pos, "either", aboutUnknownTest)
 		return false
 	}
+	if m.name == "testing/synctest.Test" {
+		d.assume(m.pos, "over", aboutBubbleTime)
+	}
 	parent, _ := m.arg(0).(Model)
 	if d.world.graph.parallel[clo.fn] && len(parent.args) == testParts && !isNil(parent.args[testRelease]) {
 		return d.subtestBeside(m, clo, parent)

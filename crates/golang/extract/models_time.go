@@ -228,7 +228,8 @@ func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 	case "runtime.Gosched", "runtime.GC":
 		m.finish(KNil{})
 	case "runtime.Goexit":
-		m.s.top().mode = "exit"
+		f := m.s.top()
+		f.mode, f.panicPos = "exit", m.pos
 	case "os.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln", "(*log.Logger).Fatal", "(*log.Logger).Fatalf", "(*log.Logger).Fatalln":
 		d.notePrinted(m)
 		if m.s.frames[0].fn.Name() == "TestMain" && m.s.root == "main" {

@@ -147,7 +147,7 @@ func (w *World) quietly(fn *ssa.Function) (bool, string) {
 	}
 	// What a package that is read declares without a body is written in assembly, or linked from
 	// the runtime.
-	if fn.Pkg != nil && w.roots[fn.Pkg] && len(fn.Blocks) == 0 && fn.Synthetic == "" {
+	if w.isAssembly(fn) {
 		return true, assembler
 	}
 	return false, ""

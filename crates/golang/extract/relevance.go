@@ -97,6 +97,18 @@ func (r *Relevance) at(address ssa.Value) string {
 	return r.find(pointerClass(pointer.Elem()))
 }
 
+// classAt is the class of what a pointer points to. It asks only for what is known already.
+func (r *Relevance) classAt(address ssa.Value) string {
+	switch address.(type) {
+	case *ssa.Alloc, *ssa.FreeVar, *ssa.Parameter, *ssa.Global, *ssa.Phi:
+		if name, known := r.numbers[address]; known {
+			return r.find(name)
+		}
+		return r.find(pointerClass(address.Type().Underlying().(*types.Pointer).Elem()))
+	}
+	return r.at(address)
+}
+
 func fieldClass(t types.Type, field int) string {
 	return fmt.Sprintf("field %s %d", typeName(t), field)
 }

@@ -123,9 +123,14 @@ func (d *Driver) unwind(s *State) bool {
 	}
 	s.frames = s.frames[: len(s.frames)-1 : len(s.frames)-1]
 	if len(s.frames) == 0 {
-		if mode == "panic" {
+		switch {
+		case mode == "exit" && s.root == "main" && isMain(f.fn):
+			// The program goes on without its main goroutine, and never ends well.
+			d.put(&Code{op: opGet, on: &Expr{op: "nil"}, pos: f.panicPos})
+			d.put(&Code{op: opEnd})
+		case mode == "panic":
 			d.endsByPanic(f.panic, f.panicPos)
-		} else {
+		default:
 			d.put(&Code{op: opEnd})
 		}
 		return true

@@ -109,9 +109,12 @@ func (w *World) callBreaksSilence(call *ssa.CallCommon) bool {
 		switch builtin.Name() {
 		case "recover", "close":
 			return true
-		case "append", "copy":
+		case "append", "copy", "clear":
 			slice, ok := call.Args[0].Type().Underlying().(*types.Slice)
-			return !ok || holdsConcurrency(slice.Elem())
+			if !ok {
+				return builtin.Name() != "clear"
+			}
+			return holdsConcurrency(slice.Elem())
 		}
 		return false
 	}
@@ -187,7 +190,7 @@ func (w *World) mayLeadElsewhere(v ssa.Value, callee *ssa.Function, depth int) b
 		return mayHoldMethods(v.Type(), 4)
 	}
 	names := w.calledBack
-	if callee != nil && isPrinting(callee) {
+	if callee != nil && isPrinting(callee) && !writes(callee) {
 		names = printed
 	}
 	for name := range names {

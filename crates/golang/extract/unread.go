@@ -197,6 +197,15 @@ func isPrinting(fn *ssa.Function) bool {
 	return strings.HasPrefix(fn.Pkg.Pkg.Path(), testifyModule)
 }
 
+// writes tells printing functions that call a writer which they are given, or were given before.
+func writes(fn *ssa.Function) bool {
+	switch fn.Pkg.Pkg.Path() {
+	case "log", "log/slog":
+		return true
+	}
+	return strings.HasPrefix(fn.Name(), "Fprint")
+}
+
 // serves are functions that serve others until the program ends, or fail.
 var serves = map[string]bool{
 	"net/http.ListenAndServe": true, "net/http.ListenAndServeTLS": true, "net/http.Serve": true, "net/http.ServeTLS": true,

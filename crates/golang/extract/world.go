@@ -42,7 +42,9 @@ type World struct {
 	loudTypes  map[types.Type]bool
 	holding    map[[2]types.Type]bool // does memory of the first type hold memory of the second?
 	// uncomparable tells whether interfaces of a type may hold values that have no comparison.
-	uncomparable map[types.Type]bool
+	uncomparable    map[types.Type]bool
+	linked          map[string]bool // functions and variables, with their packages, that directives link
+	callingAssembly map[string]bool // packages whose assembly calls functions
 	// calledBack are the names of methods that code which is not read may call on what it is given.
 	calledBack map[string]bool
 	reached    *sync.Map // *ssa.Function to reached: what `reaches` has found, for all workers
@@ -108,6 +110,7 @@ func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Pac
 			w.collectGoNames(file, p.TypesInfo)
 		}
 	}
+	w.collectLinks(loaded)
 	w.calledBack = w.namesCalledBack()
 	w.graph = newGraph(w)
 	w.linkInits()
