@@ -212,7 +212,14 @@ func (d *Driver) slice(s *State, i *ssa.Slice) Value {
 			operands = append(operands, d.value(s, v))
 		}
 	}
-	return d.derived(s, i, "slice", operands...)
+	result := d.derived(s, i, "slice", operands...)
+	_, isSlice := x.(Slc)
+	_, isArray := x.(Ptr)
+	if sym, ok := result.(Sym); ok && (isSlice || isArray) && !strings.Contains(sym.id, "slice(") {
+		// What it is a part of is known, whatever its bounds depend on.
+		return d.unknown(s, here(s.top()), i, i.Type())
+	}
+	return result
 }
 
 // appends is the builtin append.
@@ -439,8 +446,8 @@ func (d *Driver) clears(s *State, v Value, pos token.Pos) {
 }
 
 // aliasable tells whether an unknown pointer may point to memory that this program follows: one that
-// comes from outside does not.
+// comes from outside does not, but a part of known memory with such bounds does.
 func aliasable(v Value) bool {
 	sym, ok := v.(Sym)
-	return ok && !fromOutside(sym.id) && !strings.HasPrefix(sym.id, "«e")
+	return ok && (strings.Contains(sym.id, "slice(") || !fromOutside(sym.id) && !strings.HasPrefix(sym.id, "«e"))
 }

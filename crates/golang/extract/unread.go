@@ -62,12 +62,45 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos 
 		d.changed = true
 	}
 	// What is computed from known data is lost here; everything else comes from outside.
-	external := quiet && !d.isDetermined(s, target) && !(d.facts.setsEnv && readsEnvironment(target.fn))
+	external := quiet && !d.isDetermined(s, target) && !(d.facts.setsEnv && readsEnvironment(target.fn)) && !d.returnsGiven(s, target, t)
 	finish(d.unknownFrom(s, here(s.top()), site, t, external))
 	if len(found) == 0 {
 		return quiet && d.refusedPerhaps(s, site, target, pos)
 	}
 	return d.callBack(s, target, found, pos)
+}
+
+// returnsGiven tells whether a result may point to memory that the function was given.
+func (d *Driver) returnsGiven(s *State, target Target, t types.Type) bool {
+	return mayPoint(t) && len(d.reachable(s, target.args)) > 0
+}
+
+// mayPoint tells types of values that may lead to memory.
+func mayPoint(t types.Type) bool {
+	switch u := t.(type) {
+	case nil:
+		return false
+	case *types.Tuple:
+		for part := range u.Variables() {
+			if mayPoint(part.Type()) {
+				return true
+			}
+		}
+		return false
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Pointer, *types.Slice, *types.Map:
+		return true
+	case *types.Interface:
+		return !types.Identical(t, errorType)
+	case *types.Struct:
+		for field := range u.Fields() {
+			if mayPoint(field.Type()) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isDetermined tells whether a function computes its result from what it is given: then the result
