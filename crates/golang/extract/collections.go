@@ -352,7 +352,9 @@ func (d *Driver) loadElements(s *State, v Slc, element types.Type, key string, p
 		if s.escaped[v.object] {
 			d.note(s, v.object, sub(v.path, v.low+i), e, false)
 		}
-		elems[i] = d.copied(s, d.readCells(s, e, element, fmt.Sprintf("%s.%d", key, i), pos), element, pos)
+		place := fmt.Sprintf("%s.%d", key, i)
+		read := d.mended(s, v.object, sub(v.path, v.low+i), d.readCells(s, e, element, place, pos), element, place)
+		elems[i] = d.copied(s, read, element, pos)
 	}
 	return elems
 }

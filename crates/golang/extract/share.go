@@ -124,6 +124,10 @@ func (d *Driver) mend(s *State, place string, v Value, t types.Type, key string)
 // cells replaces the parts that goroutines share and change.
 func (d *Driver) cells(s *State, object, path string, v Value, t types.Type, marked bool) Value {
 	if agg, ok := v.(Agg); ok {
+		if !marked && t != nil && d.facts.strayed[wholeClass(t)] {
+			marked = true
+			d.abstractAll(object, path, v)
+		}
 		elems := make([]Value, len(agg.elems))
 		for i, e := range agg.elems {
 			inner := sub(path, i)

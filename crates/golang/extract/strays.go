@@ -54,6 +54,17 @@ func wholeClass(t types.Type) string {
 	return "whole " + typeName(t)
 }
 
+// abstractAll gives up following all parts of memory that is written in this way.
+func (d *Driver) abstractAll(object, path string, v Value) {
+	if agg, ok := v.(Agg); ok {
+		for i, e := range agg.elems {
+			d.abstractAll(object, sub(path, i), e)
+		}
+		return
+	}
+	d.abstract(object + path)
+}
+
 // isStray tells whether a part of an object may be written through pointers that are not known.
 func (d *Driver) isStray(s *State, object, path string, t types.Type) bool {
 	if len(d.facts.strayed) == 0 || t == nil {

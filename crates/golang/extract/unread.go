@@ -50,6 +50,7 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos 
 	}
 	if !changesNothing(target.fn) {
 		d.disturb(s, target.args)
+		d.havocGiven(s, target)
 	}
 	if isParsing && d.flags.set || setsPlain[functionName(target.fn)] {
 		d.forgetPlain(s, everything(s))
@@ -68,6 +69,30 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos 
 		return quiet && d.refusedPerhaps(s, site, target, pos)
 	}
 	return d.callBack(s, target, found, pos)
+}
+
+// havocGiven forgets what pointers, slices and maps may lead to that a function is given and that are
+// not known.
+func (d *Driver) havocGiven(s *State, target Target) {
+	for i, arg := range target.args {
+		if ifc, ok := arg.(Ifc); ok && ifc.typ != nil && aliasable(ifc.v) {
+			d.havocBehind(s, ifc.typ)
+		}
+		if aliasable(arg) {
+			d.havocBehind(s, target.parameter(i))
+		}
+	}
+}
+
+// parameter is the type of an argument.
+func (t Target) parameter(i int) types.Type {
+	if recv := t.fn.Signature.Recv(); recv != nil {
+		if i == 0 {
+			return recv.Type()
+		}
+		i--
+	}
+	return t.fn.Signature.Params().At(i).Type()
 }
 
 // returnsGiven tells whether a result may point to memory that the function was given.
