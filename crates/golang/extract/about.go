@@ -46,6 +46,8 @@ const (
 	aboutRecursiveResult  About = "recursive-result"
 	aboutParameter        About = "parameter"
 	aboutLateGlobal       About = "late-global"
+	aboutLinkedVariable   About = "linked-variable"
+	aboutBubbleTime       About = "bubble-time"
 	aboutUnknownDefer     About = "unknown-defer"
 	aboutUnknownTest      About = "unknown-test"
 	aboutTooLarge         About = "too-large"

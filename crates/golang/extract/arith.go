@@ -113,7 +113,7 @@ func (d *Driver) derived(s *State, i ssa.Value, op string, operands ...Value) Va
 	b.WriteString(")")
 	id := b.String()
 	if len(id) > longestUnknown || !strings.Contains(id, "«") || strings.Contains(id, "dyn") {
-		return d.unknownFrom(s, here(s.top()), i, i.Type(), fromOutside(id))
+		return d.unknownFrom(s, here(s.top()), i, i.Type(), fromOutside(id) && !strings.Contains(id, "slice("))
 	}
 	return d.unknownOf(id, i.Type(), 0)
 }

@@ -55,8 +55,21 @@ func (d *Driver) branch(s *State, i *ssa.If) bool {
 	})
 	then := d.fork(s, func(t *State) { t.learn(key, !negated); d.arm(t, block.Succs[0]) })
 	otherwise := d.fork(s, func(t *State) { t.learn(key, negated); d.arm(t, block.Succs[1]) })
-	d.put(&Code{op: opChoose, pos: pos, arms: []*Code{then, otherwise}, lossy: !fromOutside(key)})
+	d.put(&Code{op: opChoose, pos: pos, arms: []*Code{then, otherwise}, lossy: !isFree(key)})
 	return true
+}
+
+// isFree tells conditions about data from outside that may be true or false. One that is about the
+// same data twice may be always true.
+func isFree(key string) bool {
+	seen := map[string]bool{}
+	once := true
+	eachUnknown(key, func(token string) bool {
+		once = once && !seen[token]
+		seen[token] = true
+		return true
+	})
+	return once && fromOutside(key)
 }
 
 // settle replaces a computed condition by its outcome.

@@ -91,7 +91,7 @@ func newGraph(w *World) *Graph {
 				}
 				if boxing, ok := instr.(*ssa.MakeInterface); ok {
 					for _, other := range w.methodsOf(boxing.X.Type()) {
-						if calledBack[other.Name()] {
+						if w.calledBack[other.Name()] {
 							callers[other] = append(callers[other], fn)
 						}
 					}

@@ -260,6 +260,9 @@ func (d *Driver) callUnknown(s *State, site ssa.Instruction, call *ssa.CallCommo
 		if d.world.mayHaveEffects(call) {
 			d.assume(pos, "either", aboutUnknownMethod)
 		}
+		if d.givesCallback(s, call, args) {
+			d.assume(pos, "either", aboutUnreadCallback, call.Method.FullName())
+		}
 		d.forgetAll(s, args)
 		finish(d.unknownFrom(s, here(s.top()), site, results, fromOutside(text(fn))))
 		return false

@@ -212,7 +212,14 @@ func (d *Driver) slice(s *State, i *ssa.Slice) Value {
 			operands = append(operands, d.value(s, v))
 		}
 	}
-	return d.derived(s, i, "slice", operands...)
+	result := d.derived(s, i, "slice", operands...)
+	_, isSlice := x.(Slc)
+	_, isArray := x.(Ptr)
+	if sym, ok := result.(Sym); ok && (isSlice || isArray) && !strings.Contains(sym.id, "slice(") {
+		// What it is a part of is known, whatever its bounds depend on.
+		return d.unknown(s, here(s.top()), i, i.Type())
+	}
+	return result
 }
 
 // appends is the builtin append.
@@ -239,6 +246,9 @@ func (d *Driver) appends(s *State, site ssa.Value, args []Value, pos token.Pos) 
 		if old.object != "" {
 			// What is appended may be written into the array.
 			d.disturbObject(s, old.object)
+		}
+		if isSlice && aliasable(args[0]) {
+			d.havoc(s, t.Elem())
 		}
 		return d.unknown(s, here(s.top()), site, site.Type())
 	}
@@ -342,7 +352,9 @@ func (d *Driver) loadElements(s *State, v Slc, element types.Type, key string, p
 		if s.escaped[v.object] {
 			d.note(s, v.object, sub(v.path, v.low+i), e, false)
 		}
-		elems[i] = d.copied(s, d.readCells(s, e, element, fmt.Sprintf("%s.%d", key, i), pos), element, pos)
+		place := fmt.Sprintf("%s.%d", key, i)
+		read := d.mended(s, v.object, sub(v.path, v.low+i), d.readCells(s, e, element, place, pos), element, place)
+		elems[i] = d.copied(s, read, element, pos)
 	}
 	return elems
 }
@@ -362,7 +374,7 @@ func (d *Driver) copies(s *State, site *ssa.Call, args []Value, pos token.Pos) V
 		}
 	}
 	if !known {
-		d.disturb(s, args[:1])
+		d.copiedUnknown(s, site, to, ok, args[0], pos)
 		if site == nil {
 			return KInt(0)
 		}
@@ -373,6 +385,28 @@ func (d *Driver) copies(s *State, site *ssa.Call, args []Value, pos token.Pos) V
 		d.store(s, Ptr{to.object, sub(to.path, to.low+i)}, from[i], pos)
 	}
 	return KInt(int64(n))
+}
+
+// copiedUnknown: what is copied into a slice, or the slice, is not known.
+func (d *Driver) copiedUnknown(s *State, site *ssa.Call, to Slc, known bool, slice Value, pos token.Pos) {
+	if known {
+		d.disturbObject(s, to.object)
+	}
+	if site == nil {
+		// A deferred copy.
+		d.assume(pos, "either", aboutUnknownElement)
+		return
+	}
+	of, ok := site.Call.Args[0].Type().Underlying().(*types.Slice)
+	if !ok {
+		return
+	}
+	if holdsConcurrency(of.Elem()) {
+		d.assume(pos, "either", aboutUnknownElement)
+	}
+	if aliasable(slice) {
+		d.havoc(s, of.Elem())
+	}
 }
 
 // partTypeAt is the type of the part of a type at a path.
@@ -414,8 +448,8 @@ func (d *Driver) clears(s *State, v Value, pos token.Pos) {
 }
 
 // aliasable tells whether an unknown pointer may point to memory that this program follows: one that
-// comes from outside does not.
+// comes from outside does not, but a part of known memory with such bounds does.
 func aliasable(v Value) bool {
 	sym, ok := v.(Sym)
-	return ok && !fromOutside(sym.id) && !strings.HasPrefix(sym.id, "«e")
+	return ok && (strings.Contains(sym.id, "slice(") || !fromOutside(sym.id) && !strings.HasPrefix(sym.id, "«e"))
 }

@@ -125,7 +125,7 @@ func (d *Driver) newObject(s *State, hint, key string, t types.Type, pos token.P
 
 // zero is the zero of a type; what goroutines meet at is made.
 func (d *Driver) zero(s *State, t types.Type, hint string, pos token.Pos, depth int) Value {
-	if depth > 6 {
+	if depth > deepestNesting {
 		return Sym{"«?»"}
 	}
 	switch lockKind(t) {
@@ -255,6 +255,9 @@ func (d *Driver) global(s *State, g *ssa.Global) Value {
 		// What initialises it was left out: the next run has it.
 		d.facts.missed[g] = true
 		d.changed = true
+	}
+	if d.world.isLinked(g) {
+		d.assume(g.Pos(), "either", aboutLinkedVariable, g.Name())
 	}
 	if s.heap[name] == nil {
 		t := g.Type().(*types.Pointer).Elem()
@@ -388,7 +391,7 @@ func (d *Driver) storeSomewhere(s *State, address, v Value, t types.Type, pos to
 	}
 	d.escape(s, v)
 	if t != nil && aliasable(address) {
-		d.havoc(s, t)
+		d.havocHere(s, t)
 	}
 }
 

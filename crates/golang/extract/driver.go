@@ -83,6 +83,8 @@ type Facts struct {
 	access    map[string]*Access
 	mapKeys   map[string]map[string]Value // of shared maps: the keys that entries may have
 	stopped   map[string]bool             // tickers that are stopped somewhere
+	usedConds map[string]bool             // conditions that are used somewhere
+	strayed   map[string]bool             // classes of memory that is written through pointers which are not known
 	closed    map[string]bool             // messages of channels that are closed somewhere
 	signalled map[string]bool             // messages of channels that signalledare asked for
 	writers   map[string]map[string]bool  // of cells: the roots that write them
@@ -99,7 +101,7 @@ func newFacts() *Facts {
 		wanted: map[string]bool{}, shared: map[string]bool{}, abstract: map[string]bool{}, messages: map[string]*Messages{},
 		names: map[string]string{}, taken: map[string]int{}, contexts: map[string]int{},
 		globals: map[string]bool{}, mapKeys: map[string]map[string]Value{}, access: map[string]*Access{},
-		stopped: map[string]bool{}, closed: map[string]bool{}, signalled: map[string]bool{}, writers: map[string]map[string]bool{}, many: map[string]bool{},
+		stopped: map[string]bool{}, usedConds: map[string]bool{}, strayed: map[string]bool{}, closed: map[string]bool{}, signalled: map[string]bool{}, writers: map[string]map[string]bool{}, many: map[string]bool{},
 		met: map[string]bool{}, doubled: map[string]bool{}, torn: map[string]bool{}, missed: map[*ssa.Global]bool{},
 	}
 }

@@ -125,6 +125,12 @@ func (d *Driver) weaken(s *State, object, path string, v Value, t types.Type) {
 // havoc forgets what memory of a type holds: something was written through a pointer that is not
 // known.
 func (d *Driver) havoc(s *State, t types.Type) {
+	d.typeStrays(t)
+	d.havocHere(s, t)
+}
+
+// havocHere does so in one goroutine.
+func (d *Driver) havocHere(s *State, t types.Type) {
 	d.steps += len(s.heap) / 16
 	choose := func(part Part) choice {
 		if part.typ == nil {
@@ -186,6 +192,7 @@ func (d *Driver) havocBehind(s *State, t types.Type) {
 // disturb forgets data that a function which is not read may have changed through its pointers:
 // everything but fields that only their own package can name.
 func (d *Driver) disturb(s *State, args []Value) {
+	var behind []types.Type
 	choose := func(part Part) choice {
 		if part.field != nil && !part.field.Exported() && !part.field.Embedded() {
 			return forgetsNone
@@ -193,8 +200,16 @@ func (d *Driver) disturb(s *State, args []Value) {
 		if _, ok := part.value.(Agg); ok {
 			return forgetsInside
 		}
+		if part.typ != nil && aliasable(part.value) {
+			behind = append(behind, part.typ)
+		}
 		return forgetsAll
 	}
+	defer func() {
+		for _, t := range behind {
+			d.havocBehind(s, t)
+		}
+	}()
 	// What can be reached is listed before anything is forgotten: what is forgotten leads nowhere.
 	names := d.reachable(s, args)
 	var inside []Ptr // parts that a pointer or slice leads to, whether or not they have names

@@ -47,7 +47,7 @@ func (w *World) inertInstruction(instr ssa.Instruction) bool {
 
 func (w *World) inertCall(call *ssa.CallCommon) bool {
 	if builtin, ok := call.Value.(*ssa.Builtin); ok {
-		return builtin.Name() != "close" && builtin.Name() != "recover"
+		return inertBuiltin(call, builtin.Name())
 	}
 	if call.IsInvoke() {
 		return plainTuple(call.Signature().Results()) && !isLoudInterface(call) && !w.mayCommunicate(call) && w.allInert(call)
@@ -58,9 +58,56 @@ func (w *World) inertCall(call *ssa.CallCommon) bool {
 	}
 	if _, outside := w.outsidePath(callee); outside {
 		quiet, _ := w.quietly(callee)
-		return quiet && !isModelled(callee) && !setsPlain[functionName(callee)] && plainTuple(callee.Signature.Results())
+		calls := func(arg ssa.Value) bool { return w.mayBeCalledBack(arg, callee, 4) }
+		return quiet && !isModelled(callee) && !setsPlain[functionName(callee)] && plainTuple(callee.Signature.Results()) && !slices.ContainsFunc(call.Args, calls)
 	}
 	return len(callee.Blocks) > 0 && w.inert(callee)
+}
+
+// inertBuiltin tells builtins that only change plain data.
+func inertBuiltin(call *ssa.CallCommon, name string) bool {
+	switch name {
+	case "close", "recover":
+		return false
+	case "append", "copy", "clear", "delete":
+		switch of := call.Args[0].Type().Underlying().(type) {
+		case *types.Slice:
+			return plain(of.Elem(), 4)
+		case *types.Map:
+			return plain(of.Elem(), 4)
+		}
+		return false
+	}
+	return true
+}
+
+// mayBeCalledBack tells whether code that is not read may call something with effects by a value that
+// it is given.
+func (w *World) mayBeCalledBack(v ssa.Value, callee *ssa.Function, depth int) bool {
+	switch v := v.(type) {
+	case *ssa.Function:
+		return w.hasEffects(v)
+	case *ssa.MakeClosure:
+		return w.hasEffects(v.Fn.(*ssa.Function))
+	case *ssa.MakeInterface:
+		for _, inner := range w.inside(v.X.Type()) {
+			for _, method := range append(w.methodsOf(inner), w.methodsOf(types.NewPointer(inner))...) {
+				if w.calledBack[method.Name()] && w.hasEffects(method) {
+					return true
+				}
+			}
+			if mayHoldMethods(inner, 2) {
+				return true
+			}
+		}
+		return false
+	case *ssa.Slice:
+		array, ok := v.X.(*ssa.Alloc)
+		if ok && array.Comment == "varargs" && depth > 0 {
+			return anyStored(array, func(stored ssa.Value) bool { return w.mayBeCalledBack(stored, callee, depth-1) })
+		}
+	}
+	return w.mayLeadElsewhere(v, callee, depth)
 }
 
 // allInert tells whether every method that a call of an interface's method may lead to only computes

@@ -15,7 +15,7 @@ func holdsLock(t types.Type, depth int) bool {
 		return false
 	}
 	switch lockKind(t) {
-	case "mutex", "rwmutex", "waitgroup", "once", "cond", "errgroup", "semaphore":
+	case "mutex", "rwmutex", "waitgroup", "once", "cond", "errgroup", "semaphore", "syncmap":
 		return true
 	case "atomic":
 		return false
@@ -83,13 +83,20 @@ func (s *State) uncounted(name string) {
 // copied is a copy of a value that was read from memory: locks in it are new ones, in the state of
 // the old ones.
 func (d *Driver) copied(s *State, v Value, t types.Type, pos token.Pos) Value {
-	if !holdsLock(t, 4) {
+	if !holdsLock(t, deepestNesting) {
 		return v
 	}
-	return d.copyLocks(s, v, pos)
+	return d.copyLocks(s, v, t, pos)
 }
 
-func (d *Driver) copyLocks(s *State, v Value, pos token.Pos) Value {
+func (d *Driver) copyLocks(s *State, v Value, t types.Type, pos token.Pos) Value {
+	switch lockKind(t) {
+	case "cond":
+		return d.copyCond(s, v, pos)
+	case "syncmap":
+		d.assume(pos, "either", aboutCopiedLock)
+		return v
+	}
 	switch v := v.(type) {
 	case Ref:
 		if isLock(s, v) {
@@ -98,11 +105,28 @@ func (d *Driver) copyLocks(s *State, v Value, pos token.Pos) Value {
 	case Agg:
 		elems := make([]Value, len(v.elems))
 		for i, e := range v.elems {
-			elems[i] = d.copyLocks(s, e, pos)
+			elems[i] = d.copyLocks(s, e, partType(t, i), pos)
 		}
 		return Agg{elems}
 	}
 	return v
+}
+
+// copyCond is a copy of a sync.Cond. One that is used anywhere panics when its copy is used.
+func (d *Driver) copyCond(s *State, v Value, pos token.Pos) Value {
+	before, ok := v.(Agg)
+	if !ok || len(before.elems) != 3 {
+		d.assume(pos, "either", aboutCopiedLock)
+		return v
+	}
+	channel, ok := before.elems[0].(Ref)
+	if !ok || d.facts.usedConds[channel.object] {
+		d.assume(pos, "either", aboutCopiedLock)
+		return v
+	}
+	copied := d.newCond(s, channel.object+"_copy", pos).(Agg)
+	copied.elems[1] = before.elems[1]
+	return copied
 }
 
 func (d *Driver) copyLock(s *State, of Ref, pos token.Pos) Value {

@@ -25,6 +25,9 @@ func (d *Driver) atomicModels(m *modelled) (bool, bool) {
 	p, ok := m.arg(0).(Ptr)
 	if operation == "" || !ok {
 		if operation != "" {
+			if operation != "Load" && aliasable(m.arg(0)) {
+				d.havocBehind(m.s, firstParameter(m.fn))
+			}
 			d.finishUnknown(m)
 			return true, false
 		}
@@ -68,6 +71,14 @@ func (d *Driver) atomicModels(m *modelled) (bool, bool) {
 		d.finishUnknown(m)
 	}
 	return true, false
+}
+
+// firstParameter is the type of the receiver of a function, or of its first parameter.
+func firstParameter(fn *ssa.Function) types.Type {
+	if recv := fn.Signature.Recv(); recv != nil {
+		return recv.Type()
+	}
+	return fn.Signature.Params().At(0).Type()
 }
 
 // refuses tells what an atomic.Value says to a value that it cannot hold: nil, or one of another type
@@ -171,7 +182,7 @@ func (d *Driver) loadAt(m *modelled, p Ptr, t types.Type) Value {
 		return d.unknown(m.s, here(m.s.top()), m.site, t)
 	}
 	d.note(m.s, p.object, p.path, v, false)
-	return d.readCells(m.s, v, t, m.key(), m.pos)
+	return d.mended(m.s, p.object, p.path, d.readCells(m.s, v, t, m.key(), m.pos), t, m.key())
 }
 
 // cellAt is the cell of a shared place, if it is followed.
@@ -182,6 +193,10 @@ func (d *Driver) cellAt(s *State, p Ptr) (string, bool) {
 	}
 	part, _ := at(o.value, p.path)
 	r, ok := part.(Ref)
+	if o.typ != nil && s.escaped[p.object] && d.facts.torn[typeName(o.typ)+p.path] {
+		// It may have been written to a copy.
+		return "", false
+	}
 	if !ok || s.heap[r.object] == nil || s.heap[r.object].kind != "cell" {
 		return "", false
 	}

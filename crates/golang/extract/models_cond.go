@@ -36,6 +36,10 @@ func (d *Driver) condModels(m *modelled) (bool, bool) {
 		d.assume(m.pos, "either", aboutUnknownCond)
 		return true, false
 	}
+	if !d.facts.usedConds[channel.object] {
+		d.facts.usedConds[channel.object] = true
+		d.changed = true
+	}
 	switch m.name {
 	case "(*sync.Cond).Signal":
 		d.put(&Code{op: opSignal, on: variable(channel.object), expr: variable(cell.object), pos: m.pos})

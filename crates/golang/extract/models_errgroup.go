@@ -41,6 +41,10 @@ func (d *Driver) errgroupModels(m *modelled) (bool, bool) {
 	case "(*Group).SetLimit":
 		p, ok1 := m.arg(0).(Ptr)
 		n, ok2 := m.arg(1).(KInt)
+		if !d.isIdle(m.s, p) {
+			// Goroutines that are there already have or want a place of the old limit.
+			d.assume(m.pos, "either", aboutUnknownLimit)
+		}
 		if ok1 && ok2 && n < 0 {
 			d.store(m.s, Ptr{p.object, p.path + groupSlots}, KNil{}, m.pos)
 			break
@@ -62,6 +66,16 @@ func (d *Driver) errgroupModels(m *modelled) (bool, bool) {
 		return false, false
 	}
 	return true, false
+}
+
+// isIdle tells groups that have started no goroutine yet.
+func (d *Driver) isIdle(s *State, group Ptr) bool {
+	wait, ok := d.lockAt(s, Ptr{group.object, group.path + groupWait})
+	if !ok {
+		return false
+	}
+	n, known := s.count(wait.name)
+	return known && n == 0
 }
 
 // errgroupGo starts a goroutine of a group, when there is a place for it.

@@ -183,7 +183,7 @@ func (d *Driver) readPlace(s *State, place Ptr, t types.Type, key string, pos to
 	}
 	part := partOf(o.value, place.path)
 	d.note(s, place.object, place.path, part, false)
-	return d.readCells(s, part, t, key, pos)
+	return d.mended(s, place.object, place.path, d.readCells(s, part, t, key, pos), t, key)
 }
 
 // kept reads what a function returned when it was called once.

@@ -47,7 +47,7 @@ func (d *Driver) standardModels(m *modelled) (bool, bool) {
 	case "internal/abi.NoEscape":
 		m.finish(m.arg(0))
 	case "(*strings.Builder).copyCheck":
-		m.finish(KNil{})
+		return true, d.copyCheck(m)
 	case "internal/bytealg.MakeNoZero":
 		n, ok := m.arg(0).(KInt)
 		call, isCall := m.site.(*ssa.Call)
@@ -59,6 +59,27 @@ func (d *Driver) standardModels(m *modelled) (bool, bool) {
 		return false, false
 	}
 	return true, false
+}
+
+// copyCheck notes where a strings.Builder was used first: a copy that is used panics. Builders that
+// goroutines share are not looked at.
+func (d *Driver) copyCheck(m *modelled) bool {
+	m.finish(KNil{})
+	p, ok := m.arg(0).(Ptr)
+	if !ok || m.s.heap[p.object] == nil || m.s.escaped[p.object] {
+		return false
+	}
+	place := Ptr{p.object, p.path + "/0"}
+	first, ok := at(m.s.heap[p.object].value, place.path)
+	switch {
+	case ok && isNil(first):
+		d.store(m.s, place, p, m.pos)
+	case ok && !equal(first, p):
+		if _, known := first.(Ptr); known {
+			return d.panics(m.s, Ifc{types.Typ[types.String], KStr("strings: illegal use of non-zero Builder copied by value")}, m.pos)
+		}
+	}
+	return false
 }
 
 func zeros(n int) []Value {

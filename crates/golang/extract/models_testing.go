@@ -51,6 +51,7 @@ func (d *Driver) testingModels(m *modelled) (bool, bool) {
 	if common {
 		switch name {
 		case "Fatal", "Fatalf", "FailNow", "Skip", "Skipf", "SkipNow":
+			d.notePrinted(m)
 			m.finish(KNil{})
 			m.s.top().mode = "exit"
 			return true, false
@@ -138,12 +139,15 @@ func (d *Driver) atEnd(m *modelled, one After) bool {
 
 // subtest runs a subtest: inside the call of Run, unless it may become parallel.
 func (d *Driver) subtest(m *modelled) bool {
-	result := d.fromEnvironment(m.s, here(m.s.top()), m.site, types.Typ[types.Bool])
-	m.finish(result)
+	// The subtest itself decides it.
+	m.finish(d.unknown(m.s, here(m.s.top()), m.site, types.Typ[types.Bool]))
 	clo, ok := m.args[len(m.args)-1].(Clo)
 	if !ok || len(clo.fn.Blocks) == 0 {
 		d.assume(m.pos, "either", aboutUnknownTest)
 		return false
+	}
+	if m.name == "testing/synctest.Test" {
+		d.assume(m.pos, "over", aboutBubbleTime)
 	}
 	parent, _ := m.arg(0).(Model)
 	if d.world.graph.parallel[clo.fn] && len(parent.args) == testParts && !isNil(parent.args[testRelease]) {

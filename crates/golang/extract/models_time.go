@@ -112,7 +112,15 @@ func (d *Driver) setClock(m *modelled, stop bool) bool {
 		}
 		result(s, KBool(ran))
 	}
-	if n, known := m.s.count(r.object); known {
+	n, known := m.s.count(r.object)
+	if stale := !known || n > 0; stale && !d.hasUnbufferedTimers() {
+		if !stop {
+			d.assume(m.pos, "either", aboutUnknownTimer)
+		} else {
+			return d.stopsLate(m, r, result)
+		}
+	}
+	if known {
 		if n > 0 {
 			d.put(&Code{op: opGet, on: variable(r.object)})
 			m.s.counts(r.object, -1)
@@ -125,6 +133,22 @@ func (d *Driver) setClock(m *modelled, stop bool) bool {
 	none := &Code{op: opDefault}
 	none.next = d.fork(m.s, func(t *State) { set(t, false) })
 	d.put(&Code{op: opSelect, arms: []*Code{took, none}})
+	return true
+}
+
+// stopsLate stops a timer or ticker whose message is kept in its channel, as before Go 1.23: it may be
+// there already, and then it stays.
+func (d *Driver) stopsLate(m *modelled, channel Ref, result func(*State, Value)) bool {
+	took := &Code{op: opGet, on: variable(channel.object)}
+	took.next = d.fork(m.s, func(t *State) {
+		t.counts(channel.object, -1)
+		result(t, KBool(true))
+	})
+	none := &Code{op: opDefault}
+	none.next = d.fork(m.s, func(t *State) { result(t, KBool(false)) })
+	inTime := &Code{op: opSelect, arms: []*Code{took, none}}
+	fired := d.fork(m.s, func(t *State) { result(t, KBool(false)) })
+	d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{inTime, fired}})
 	return true
 }
 
@@ -228,7 +252,8 @@ func (d *Driver) runtimeModels(m *modelled) (bool, bool) {
 	case "runtime.Gosched", "runtime.GC":
 		m.finish(KNil{})
 	case "runtime.Goexit":
-		m.s.top().mode = "exit"
+		f := m.s.top()
+		f.mode, f.panicPos = "exit", m.pos
 	case "os.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln", "(*log.Logger).Fatal", "(*log.Logger).Fatalf", "(*log.Logger).Fatalln":
 		d.notePrinted(m)
 		if m.s.frames[0].fn.Name() == "TestMain" && m.s.root == "main" {

@@ -147,7 +147,7 @@ func (w *World) quietly(fn *ssa.Function) (bool, string) {
 	}
 	// What a package that is read declares without a body is written in assembly, or linked from
 	// the runtime.
-	if fn.Pkg != nil && w.roots[fn.Pkg] && len(fn.Blocks) == 0 && fn.Synthetic == "" {
+	if w.isAssembly(fn) {
 		return true, assembler
 	}
 	return false, ""
@@ -171,6 +171,10 @@ func isUsage(address ssa.Value) bool {
 
 // quietPackage tells packages whose functions are quiet, and why they are.
 func quietPackage(path string) (string, bool) {
+	if path == "testing/quick" {
+		// It makes values of any type, by the methods of that type.
+		return "", false
+	}
 	if why, ok := quietPackages[path]; ok {
 		return why, true
 	}
@@ -201,17 +205,39 @@ func flagging(callee *ssa.Function) (variable, callback bool) {
 	}
 }
 
-// calledBack are the methods that code of the standard library calls on values it is given.
-var calledBack = map[string]bool{}
-
-func init() {
-	for _, name := range strings.Fields(`String Error Format GoString MarshalJSON UnmarshalJSON MarshalText UnmarshalText
+// calledBackAnyway are the methods that code of the standard library calls on values it is given by
+// interfaces that it does not declare at the level of a package, and those of packages that are read.
+const calledBackAnyway = `String Error Format GoString MarshalJSON UnmarshalJSON MarshalText UnmarshalText
 		AppendText AppendBinary MarshalBinary UnmarshalBinary MarshalXML UnmarshalXML MarshalXMLAttr GobEncode GobDecode Write WriteString WriteTo
 		WriteByte WriteRune Read ReadFrom ReadByte ReadRune ReadString Close Flush Seek ReadAt WriteAt Len Less Swap Push Pop Is As Unwrap
 		Scan Value Set Get Lock Unlock ServeHTTP RoundTrip Handle Enabled LogValue WithAttrs WithGroup Next Open Stat Done Err Deadline
-		Timeout Temporary Int63 Uint64 Seed Sum Sum32 Sum64 Reset BlockSize Size Public Sign Decrypt Validate IsZero IsBoolFlag`) {
-		calledBack[name] = true
+		Timeout Temporary Int63 Uint64 Seed Sum Sum32 Sum64 Reset BlockSize Size Public Sign Decrypt Validate IsZero IsBoolFlag`
+
+// namesCalledBack are the names of the methods that code which is not read may call on what it is given:
+// it knows them by the interfaces that packages declare.
+func (w *World) namesCalledBack() map[string]bool {
+	names := map[string]bool{}
+	for _, name := range strings.Fields(calledBackAnyway) {
+		names[name] = true
 	}
+	for _, p := range w.program.AllPackages() {
+		path := p.Pkg.Path()
+		if w.roots[p] || !isQuietPackage(path) || path == "reflect" || modelledPackages[path] || strings.HasPrefix(path, "internal/") {
+			continue
+		}
+		for _, name := range p.Pkg.Scope().Names() {
+			declared, ok := p.Pkg.Scope().Lookup(name).(*types.TypeName)
+			if !ok {
+				continue
+			}
+			if methods, ok := declared.Type().Underlying().(*types.Interface); ok {
+				for method := range methods.Methods() {
+					names[method.Name()] = true
+				}
+			}
+		}
+	}
+	return names
 }
 
 // isCalledBack tells apart the methods that code of the standard library calls from others of the
@@ -243,7 +269,7 @@ type callback struct {
 // callbacks lists what a function that is not read may call back: functions among what it is given
 // and methods of what it is given, if other goroutines could notice them.
 func (d *Driver) callbacks(s *State, target Target) []callback {
-	names := calledBack
+	names := d.world.calledBack
 	path, _ := d.world.outsidePath(target.fn)
 	switch path {
 	case "reflect":
@@ -305,6 +331,15 @@ func (d *Driver) callbacks(s *State, target Target) []callback {
 		return slices.DeleteFunc(c.found, func(one callback) bool { return one.fn != nil && !d.world.communicates(one.fn) })
 	}
 	return c.found
+}
+
+// givesCallback tells whether a method that is not known is given something that it may call.
+func (d *Driver) givesCallback(s *State, call *ssa.CallCommon, args []Value) bool {
+	c := &calling{d: d, s: s, names: d.world.calledBack, seen: map[string]bool{}, addresses: true}
+	for i, arg := range args {
+		c.value(arg, call.Signature().Params().At(i).Type(), 0)
+	}
+	return len(c.found) > 0
 }
 
 // calling collects callbacks.
@@ -406,10 +441,26 @@ func (c *calling) part(v Value, t types.Type, i, depth int) {
 		return
 	}
 	before := len(c.found)
+	if strings.Contains(tag, ",omitzero") && c.d.world.asksZero(field.Type()) {
+		c.found = append(c.found, callback{})
+	}
 	c.value(v, field.Type(), depth+1)
 	if len(c.found) > before && (strings.Contains(tag, ",") || field.Embedded()) {
 		c.found = append(c.found[:before], callback{})
 	}
+}
+
+// asksZero tells types with an IsZero, which encoding/json calls, that others notice.
+func (w *World) asksZero(t types.Type) bool {
+	for _, of := range []types.Type{t, types.NewPointer(t)} {
+		if fn := w.methodNamed(of, "IsZero"); fn != nil && w.hasEffects(fn) {
+			return true
+		}
+		if types.IsInterface(t) && len(w.graph.boxedWith["IsZero"]) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *calling) object(name string, depth int) {

@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"go/version"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -18,7 +19,7 @@ func (d *Driver) panics(s *State, v Value, pos token.Pos) bool {
 		}
 	}
 	if !caught {
-		d.put(&Code{op: opPanic, note: panicText(v), pos: pos})
+		d.endsByPanic(v, pos)
 		return true
 	}
 	if isNil(v) && (d.home == nil || version.Compare(d.home.GoVersion(), "go1.21") >= 0) {
@@ -28,6 +29,20 @@ func (d *Driver) panics(s *State, v Value, pos token.Pos) bool {
 	f := s.top()
 	f.mode, f.panic, f.panicPos = "panic", v, pos
 	return false
+}
+
+// endsByPanic ends the program by a panic. The runtime asks an error or Stringer for its text before.
+func (d *Driver) endsByPanic(v Value, pos token.Pos) {
+	if ifc, ok := v.(Ifc); ok && ifc.typ != nil {
+		fn := d.world.methodNamed(ifc.typ, "Error")
+		if fn == nil {
+			fn = d.world.methodNamed(ifc.typ, "String")
+		}
+		if fn != nil && d.world.communicates(fn) {
+			d.assume(pos, "either", aboutUnreadCallback, "panic")
+		}
+	}
+	d.put(&Code{op: opPanic, note: panicText(v), pos: pos})
 }
 
 // panicText is the message of a panic that ends the program.
@@ -80,8 +95,12 @@ func (w *World) runtimeError() types.Type {
 
 // recovers is recover(): it stops the panic of the call that runs the deferred function.
 func (d *Driver) recovers(s *State) Value {
-	if len(s.frames) >= 2 && s.top().deferred {
-		below := s.own(len(s.frames) - 2)
+	top := len(s.frames) - 1
+	for top > 0 && !s.frames[top].deferred && isWrapper(s.frames[top-1].fn) {
+		top--
+	}
+	if top >= 1 && s.frames[top].deferred {
+		below := s.own(top - 1)
 		if below.mode == "panic" {
 			below.mode = "recovered"
 			v := below.panic
@@ -135,11 +154,27 @@ func mayRecover(fn Value, call *ssa.CallCommon) bool {
 func callsRecover(fn *ssa.Function) bool {
 	for _, b := range fn.Blocks {
 		for _, instr := range b.Instrs {
-			if call, ok := instr.(*ssa.Call); ok {
-				if builtin, ok := call.Call.Value.(*ssa.Builtin); ok && builtin.Name() == "recover" {
-					return true
-				}
+			call, ok := instr.(ssa.CallInstruction)
+			if !ok {
+				continue
 			}
+			if builtin, ok := call.Common().Value.(*ssa.Builtin); ok && builtin.Name() == "recover" {
+				return true
+			}
+			if callee := call.Common().StaticCallee(); isWrapper(fn) && (callee == nil || callsRecover(callee)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isWrapper tells functions without a source that call one method: a deferred call of one is a deferred
+// call of the method.
+func isWrapper(fn *ssa.Function) bool {
+	for _, kind := range []string{"wrapper for ", "bound method wrapper for ", "thunk for ", "instantiation wrapper of "} {
+		if strings.HasPrefix(fn.Synthetic, kind) {
+			return true
 		}
 	}
 	return false
@@ -189,16 +224,18 @@ func (d *Driver) fails(s *State, instr ssa.Instruction) (danger, string) {
 			return max(unsure, danger), message
 		}
 		return danger, message
+	case *ssa.Go:
+		return d.failsReceiver(s, &i.Call)
+	case *ssa.Defer:
+		return d.failsReceiver(s, &i.Call)
 	case *ssa.Call:
-		if builtin, ok := i.Call.Value.(*ssa.Builtin); ok && builtin.Name() == "delete" {
-			of, _ := i.Call.Args[0].Type().Underlying().(*types.Map)
-			if of != nil {
-				return d.failsKey(d.value(s, i.Call.Args[1]), of.Key())
-			}
+		if builtin, ok := i.Call.Value.(*ssa.Builtin); ok {
+			return d.failsBuiltin(s, &i.Call, builtin.Name())
 		}
 		if callee := i.Call.StaticCallee(); callee != nil && d.refusesPerhaps(s, callee, i.Call.Args) {
 			return unsure, ""
 		}
+		return d.failsReceiver(s, &i.Call)
 	case *ssa.TypeAssert:
 		return d.failsAssertion(s, i)
 	case *ssa.SliceToArrayPointer:
@@ -221,8 +258,11 @@ func (d *Driver) fails(s *State, instr ssa.Instruction) (danger, string) {
 		}
 		length, ok1 := d.value(s, i.Len).(KInt)
 		capacity, ok2 := d.value(s, i.Cap).(KInt)
-		if ok1 && ok2 && capacity < length {
+		switch {
+		case ok1 && ok2 && capacity < length:
 			return certain, "runtime error: makeslice: cap out of range"
+		case !ok1 || !ok2:
+			return unsure, ""
 		}
 	case *ssa.MakeChan:
 		switch size := d.value(s, i.Size).(type) {
@@ -233,6 +273,27 @@ func (d *Driver) fails(s *State, instr ssa.Instruction) (danger, string) {
 		default:
 			return unsure, ""
 		}
+	}
+	return safe, ""
+}
+
+// failsReceiver: a method of a nil interface is called, deferred or started as a goroutine.
+func (d *Driver) failsReceiver(s *State, call *ssa.CallCommon) (danger, string) {
+	if !call.IsInvoke() {
+		return safe, ""
+	}
+	return d.failsAt(d.value(s, call.Value))
+}
+
+// failsBuiltin: delete with a key that has no comparison, and lengths that package unsafe refuses.
+func (d *Driver) failsBuiltin(s *State, call *ssa.CallCommon, name string) (danger, string) {
+	switch name {
+	case "delete":
+		if of, ok := call.Args[0].Type().Underlying().(*types.Map); ok {
+			return d.failsKey(d.value(s, call.Args[1]), of.Key())
+		}
+	case "Slice", "String":
+		return unsure, ""
 	}
 	return safe, ""
 }
@@ -270,13 +331,11 @@ func (d *Driver) failsOperation(s *State, i *ssa.BinOp) (danger, string) {
 }
 
 func (d *Driver) failsAt(v Value) (danger, string) {
-	switch v := v.(type) {
+	switch v.(type) {
 	case KNil:
 		return certain, "runtime error: invalid memory address or nil pointer dereference"
 	case Sym:
-		if !fromOutside(v.id) {
-			return unsure, ""
-		}
+		return unsure, ""
 	}
 	return safe, ""
 }
@@ -316,6 +375,9 @@ func (d *Driver) failsIndex(s *State, of ssa.Value, index Value) (danger, string
 }
 
 func (d *Driver) failsSlice(s *State, i *ssa.Slice) (danger, string) {
+	if _, isPointer := i.X.Type().Underlying().(*types.Pointer); isPointer && isNil(d.value(s, i.X)) {
+		return certain, nilDereference
+	}
 	length, capacity, known := d.sliced(s, i)
 	low, high, max, ok := d.bounds(s, i, length, capacity)
 	if !known || !ok {

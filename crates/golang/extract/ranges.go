@@ -20,7 +20,7 @@ func (d *Driver) updateMap(s *State, of, key, value Value, t types.Type, pos tok
 		if containsConcurrency(s, value) {
 			d.assume(pos, "either", aboutUnknownEntry)
 		}
-		if aliasable(of) {
+		if ok || aliasable(of) {
 			d.havoc(s, t)
 		}
 		d.escape(s, value)
@@ -158,7 +158,7 @@ func (d *Driver) lookup(s *State, i *ssa.Lookup) Value {
 
 // zeroOf is the zero of a type at an instruction; locks in it are new.
 func (d *Driver) zeroOf(s *State, t types.Type, i ssa.Value) Value {
-	if !holdsLock(t, 4) {
+	if !holdsLock(t, deepestNesting) {
 		return zeroPlain(t)
 	}
 	return d.zero(s, t, baseName(t), i.Pos(), 0)
@@ -167,7 +167,7 @@ func (d *Driver) zeroOf(s *State, t types.Type, i ssa.Value) Value {
 func (d *Driver) deletes(s *State, of, key Value, t types.Type, pos token.Pos) {
 	p, ok := of.(Ptr)
 	if !ok || s.heap[p.object] == nil || s.heap[p.object].kind != "map" {
-		if aliasable(of) {
+		if ok || aliasable(of) {
 			d.havoc(s, t)
 		}
 		return

@@ -22,6 +22,7 @@ type Relevance struct {
 	numbers map[ssa.Value]string
 	work    []ssa.Value
 	inside  map[types.Type]bool // types whose values matter as a whole
+	met     map[string]bool     // pairs of types that were made one
 	boxes   bool                // is what interfaces hold compared or printed to a result?
 	world   *World
 }
@@ -30,7 +31,7 @@ type Relevance struct {
 func newRelevance(w *World, functions map[*ssa.Function]bool) *Relevance {
 	r := &Relevance{
 		values: map[ssa.Value]bool{}, classes: map[string]bool{}, parent: map[string]string{},
-		byClass: map[string][]ssa.Value{}, numbers: map[ssa.Value]string{}, inside: map[types.Type]bool{}, world: w,
+		byClass: map[string][]ssa.Value{}, numbers: map[ssa.Value]string{}, inside: map[types.Type]bool{}, met: map[string]bool{}, world: w,
 	}
 	each := func(visit func(instr ssa.Instruction)) {
 		for fn := range functions {
@@ -96,12 +97,26 @@ func (r *Relevance) at(address ssa.Value) string {
 	return r.find(pointerClass(pointer.Elem()))
 }
 
+// classAt is the class of what a pointer points to. It asks only for what is known already.
+func (r *Relevance) classAt(address ssa.Value) string {
+	switch address.(type) {
+	case *ssa.Alloc, *ssa.FreeVar, *ssa.Parameter, *ssa.Global, *ssa.Phi:
+		if name, known := r.numbers[address]; known {
+			return r.find(name)
+		}
+		return r.find(pointerClass(address.Type().Underlying().(*types.Pointer).Elem()))
+	}
+	return r.at(address)
+}
+
 func fieldClass(t types.Type, field int) string {
 	return fmt.Sprintf("field %s %d", typeName(t), field)
 }
 func elementClass(t types.Type) string { return "elements " + typeName(t) }
 func pointerClass(t types.Type) string { return "pointer " + typeName(t) }
 func boxClass(t types.Type) string     { return "box " + typeName(t) }
+func entryClass(t types.Type) string   { return "entries " + typeName(t) }
+func messageClass(t types.Type) string { return "messages " + typeName(t) }
 func paramClass(signature *types.Signature, i int) string {
 	return fmt.Sprintf("param %d %s", i, signatureKey(signature))
 }
@@ -162,10 +177,75 @@ func (r *Relevance) connect(instr ssa.Instruction) {
 			r.leaves(*operand)
 		}
 	}
+	switch i := instr.(type) {
+	case *ssa.ChangeType:
+		r.typesMeet(i.X.Type(), i.Type())
+	case *ssa.Convert:
+		r.typesMeet(i.X.Type(), i.Type())
+	case *ssa.MultiConvert:
+		r.typesMeet(i.X.Type(), i.Type())
+	}
 	// A function that is called by its value may be called with any pointer of the type.
 	if fn := instr.Parent(); instr == firstInstruction(fn) && r.world.graphTaken[fn] {
 		for _, param := range fn.Params {
 			r.leaves(param)
+		}
+	}
+}
+
+// typesMeet makes the classes of the parts of two types one: values of one are converted to the other.
+func (r *Relevance) typesMeet(a, b types.Type) {
+	pair := typeName(a) + " to " + typeName(b)
+	if types.Identical(a, b) || r.met[pair] {
+		return
+	}
+	r.met[pair] = true
+	part := func(class func(types.Type) string, a, b types.Type) {
+		r.unify(class(a), class(b))
+		r.typesMeet(a, b)
+	}
+	switch from := a.Underlying().(type) {
+	case *types.Struct:
+		if to, ok := b.Underlying().(*types.Struct); ok && to.NumFields() == from.NumFields() {
+			for i := range from.NumFields() {
+				r.unify(fieldClass(a, i), fieldClass(b, i))
+				r.typesMeet(from.Field(i).Type(), to.Field(i).Type())
+			}
+		}
+	case *types.Pointer:
+		if to, ok := b.Underlying().(*types.Pointer); ok {
+			part(pointerClass, from.Elem(), to.Elem())
+		}
+	case *types.Slice:
+		switch to := b.Underlying().(type) {
+		case *types.Slice:
+			part(elementClass, from.Elem(), to.Elem())
+		case *types.Array:
+			part(elementClass, from.Elem(), to.Elem())
+		}
+	case *types.Array:
+		if to, ok := b.Underlying().(*types.Array); ok {
+			part(elementClass, from.Elem(), to.Elem())
+		}
+	case *types.Map:
+		if to, ok := b.Underlying().(*types.Map); ok {
+			r.typesMeet(from.Key(), to.Key())
+			part(entryClass, from.Elem(), to.Elem())
+		}
+	case *types.Chan:
+		if to, ok := b.Underlying().(*types.Chan); ok {
+			part(messageClass, from.Elem(), to.Elem())
+		}
+	case *types.Signature:
+		if to, ok := b.Underlying().(*types.Signature); ok {
+			for i := range from.Params().Len() {
+				r.unify(paramClass(from, i), paramClass(to, i))
+				r.typesMeet(from.Params().At(i).Type(), to.Params().At(i).Type())
+			}
+			for i := range from.Results().Len() {
+				r.unify(resultClass(from, i), resultClass(to, i))
+				r.typesMeet(from.Results().At(i).Type(), to.Results().At(i).Type())
+			}
 		}
 	}
 }
@@ -190,15 +270,15 @@ func (r *Relevance) flow(instr ssa.Instruction) {
 			r.into(r.at(i.Addr), i.Val)
 		}
 	case *ssa.Send:
-		r.into("messages "+typeName(i.X.Type()), i.X)
+		r.into(messageClass(i.X.Type()), i.X)
 	case *ssa.Select:
 		for _, state := range i.States {
 			if state.Send != nil {
-				r.into("messages "+typeName(state.Send.Type()), state.Send)
+				r.into(messageClass(state.Send.Type()), state.Send)
 			}
 		}
 	case *ssa.MapUpdate:
-		r.into("entries "+typeName(i.Value.Type()), i.Value)
+		r.into(entryClass(i.Value.Type()), i.Value)
 	case *ssa.MakeInterface:
 		r.into(boxClass(i.X.Type()), i.X)
 	case *ssa.Return:
@@ -299,7 +379,7 @@ func (r *Relevance) contents(t types.Type) {
 	case *types.Slice:
 		part(elementClass(u.Elem()), u.Elem())
 	case *types.Map:
-		part("entries "+typeName(u.Elem()), u.Elem())
+		part(entryClass(u.Elem()), u.Elem())
 	case *types.Pointer:
 		part(pointerClass(u.Elem()), u.Elem())
 	}
@@ -412,7 +492,7 @@ func (r *Relevance) needs(v ssa.Value) {
 				r.class(r.at(i.X))
 			}
 		case token.ARROW:
-			r.class("messages " + typeName(i.X.Type().Underlying().(*types.Chan).Elem()))
+			r.class(messageClass(i.X.Type().Underlying().(*types.Chan).Elem()))
 		default:
 			r.value(i.X)
 		}
@@ -426,7 +506,7 @@ func (r *Relevance) needs(v ssa.Value) {
 	case *ssa.Lookup:
 		r.value(i.X)
 		if m, ok := i.X.Type().Underlying().(*types.Map); ok {
-			r.class("entries " + typeName(m.Elem()))
+			r.class(entryClass(m.Elem()))
 		}
 	case *ssa.TypeAssert:
 		r.class(boxClass(i.AssertedType))
@@ -448,10 +528,10 @@ func (r *Relevance) extracted(i *ssa.Extract) {
 	case *ssa.Call:
 		r.called(tuple, i.Index)
 	case *ssa.UnOp:
-		r.class("messages " + typeName(tuple.X.Type().Underlying().(*types.Chan).Elem()))
+		r.class(messageClass(tuple.X.Type().Underlying().(*types.Chan).Elem()))
 	case *ssa.Lookup:
 		if m, ok := tuple.X.Type().Underlying().(*types.Map); ok {
-			r.class("entries " + typeName(m.Elem()))
+			r.class(entryClass(m.Elem()))
 		}
 	case *ssa.TypeAssert:
 		r.class(boxClass(tuple.AssertedType))
@@ -459,13 +539,13 @@ func (r *Relevance) extracted(i *ssa.Extract) {
 		if text, ok := tuple.Iter.(*ssa.Range); ok {
 			r.value(text.X)
 			if m, ok := text.X.Type().Underlying().(*types.Map); ok {
-				r.class("entries " + typeName(m.Elem()))
+				r.class(entryClass(m.Elem()))
 			}
 		}
 	case *ssa.Select:
 		for _, state := range tuple.States {
 			if state.Send == nil {
-				r.class("messages " + typeName(state.Chan.Type().Underlying().(*types.Chan).Elem()))
+				r.class(messageClass(state.Chan.Type().Underlying().(*types.Chan).Elem()))
 			}
 		}
 	}

@@ -73,6 +73,11 @@ func (d *Driver) unwind(s *State) bool {
 			f.mode = "recovered"
 			return d.runDeferred(s)
 		}
+		if f.exits {
+			// The goroutine was ending when the panic began.
+			f.mode, f.exits = "exit", false
+			return false
+		}
 		if f.fn.Recover != nil {
 			f.block, f.pc = f.fn.Recover, 0
 			return false
@@ -118,14 +123,20 @@ func (d *Driver) unwind(s *State) bool {
 	}
 	s.frames = s.frames[: len(s.frames)-1 : len(s.frames)-1]
 	if len(s.frames) == 0 {
-		if mode == "panic" {
-			d.put(&Code{op: opPanic, note: panicText(f.panic), pos: f.panicPos})
-		} else {
+		switch {
+		case mode == "exit" && s.root == "main" && isMain(f.fn):
+			// The program goes on without its main goroutine, and never ends well.
+			d.put(&Code{op: opGet, on: &Expr{op: "nil"}, pos: f.panicPos})
+			d.put(&Code{op: opEnd})
+		case mode == "panic":
+			d.endsByPanic(f.panic, f.panicPos)
+		default:
 			d.put(&Code{op: opEnd})
 		}
 		return true
 	}
 	below := s.top()
+	below.exits = mode == "panic" && (f.exits || below.exits || below.mode == "exit")
 	below.mode, below.panic, below.panicPos = mode, f.panic, f.panicPos
 	return false
 }

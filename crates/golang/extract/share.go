@@ -24,7 +24,11 @@ func (d *Driver) escape(s *State, v Value) {
 	// What is pointed to comes first: cells of what points to it know it as it is then.
 	for _, name := range slices.Backward(names) {
 		o := s.heap[name]
-		if o != nil && o.kind == "map" {
+		if o != nil && o.kind == "map" && d.facts.strayed[wholeClass(o.typ)] {
+			d.facts.shared[name+"/map"] = true
+			d.abstract(name + "/map")
+			d.blurMap(s, name)
+		} else if o != nil && o.kind == "map" {
 			d.shareMap(s, name)
 		}
 		if o == nil || o.kind != "memory" {
@@ -120,6 +124,10 @@ func (d *Driver) mend(s *State, place string, v Value, t types.Type, key string)
 // cells replaces the parts that goroutines share and change.
 func (d *Driver) cells(s *State, object, path string, v Value, t types.Type, marked bool) Value {
 	if agg, ok := v.(Agg); ok {
+		if !marked && t != nil && d.facts.strayed[wholeClass(t)] {
+			marked = true
+			d.abstractAll(object, path, v)
+		}
 		elems := make([]Value, len(agg.elems))
 		for i, e := range agg.elems {
 			inner := sub(path, i)
@@ -127,10 +135,14 @@ func (d *Driver) cells(s *State, object, path string, v Value, t types.Type, mar
 		}
 		return Agg{elems}
 	}
+	place := object + path
+	if !isLock(s, v) && d.isStray(s, object, path, t) {
+		marked = true
+		d.abstract(place)
+	}
 	if !marked || isLock(s, v) {
 		return v
 	}
-	place := object + path
 	if isBuffer(s.heap[object]) {
 		d.abstract(place)
 	}

@@ -67,7 +67,7 @@ func (w *World) findSilence(fn *ssa.Function) *Silence {
 		mentions := w.mentionsOf(one)
 		stack = append(append(stack, mentions.functions...), mentions.taken...)
 		for _, method := range mentions.boxed {
-			if calledBack[method.Name()] {
+			if w.calledBack[method.Name()] {
 				stack = append(stack, method)
 			}
 		}
@@ -109,9 +109,12 @@ func (w *World) callBreaksSilence(call *ssa.CallCommon) bool {
 		switch builtin.Name() {
 		case "recover", "close":
 			return true
-		case "append", "copy":
+		case "append", "copy", "clear":
 			slice, ok := call.Args[0].Type().Underlying().(*types.Slice)
-			return !ok || holdsConcurrency(slice.Elem())
+			if !ok {
+				return builtin.Name() != "clear"
+			}
+			return holdsConcurrency(slice.Elem())
 		}
 		return false
 	}
@@ -186,8 +189,8 @@ func (w *World) mayLeadElsewhere(v ssa.Value, callee *ssa.Function, depth int) b
 	if !ok {
 		return mayHoldMethods(v.Type(), 4)
 	}
-	names := calledBack
-	if callee != nil && isPrinting(callee) {
+	names := w.calledBack
+	if callee != nil && isPrinting(callee) && !writes(callee) {
 		names = printed
 	}
 	for name := range names {

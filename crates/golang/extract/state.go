@@ -80,6 +80,7 @@ type Frame struct {
 	results  Value     // kept while deferred calls run
 	panic    Value     // in mode "panic": its value,
 	panicPos token.Pos // and where it began
+	exits    bool      // in mode "panic": was the goroutine ending before?
 	deferred bool      // is this the call of a deferred function?
 	decided  map[*ssa.BasicBlock]bool
 	sure     bool // is the next instruction known not to panic?
@@ -352,7 +353,7 @@ func (d *Driver) key(s *State) string {
 		b.WriteString("*")
 	}
 	for _, f := range s.frames {
-		fmt.Fprintf(&b, "/%p.%d.%d.%s.%t.%t", f.fn, f.block.Index, f.pc, f.mode, f.deferred, f.sure)
+		fmt.Fprintf(&b, "/%p.%d.%d.%s.%t.%t.%t", f.fn, f.block.Index, f.pc, f.mode, f.exits, f.deferred, f.sure)
 		for _, a := range f.after {
 			b.WriteString("+" + a.what)
 		}

@@ -91,6 +91,9 @@ func (d *Driver) advance(s *State) bool {
 	case *ssa.Store:
 		address, v := d.value(s, i.Addr), d.value(s, i.Val)
 		if _, known := address.(Ptr); !known {
+			if aliasable(address) {
+				d.storeStrays(i)
+			}
 			d.storeSomewhere(s, address, v, i.Val.Type(), i.Pos())
 			return false
 		}

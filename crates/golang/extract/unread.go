@@ -50,6 +50,7 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos 
 	}
 	if !changesNothing(target.fn) {
 		d.disturb(s, target.args)
+		d.havocGiven(s, target)
 	}
 	if isParsing && d.flags.set || setsPlain[functionName(target.fn)] {
 		d.forgetPlain(s, everything(s))
@@ -62,12 +63,69 @@ func (d *Driver) callOutside(s *State, site ssa.Instruction, target Target, pos 
 		d.changed = true
 	}
 	// What is computed from known data is lost here; everything else comes from outside.
-	external := quiet && !d.isDetermined(s, target) && !(d.facts.setsEnv && readsEnvironment(target.fn))
+	external := quiet && !d.isDetermined(s, target) && !(d.facts.setsEnv && readsEnvironment(target.fn)) && !d.returnsGiven(s, target, t)
 	finish(d.unknownFrom(s, here(s.top()), site, t, external))
 	if len(found) == 0 {
 		return quiet && d.refusedPerhaps(s, site, target, pos)
 	}
 	return d.callBack(s, target, found, pos)
+}
+
+// havocGiven forgets what pointers, slices and maps may lead to that a function is given and that are
+// not known.
+func (d *Driver) havocGiven(s *State, target Target) {
+	for i, arg := range target.args {
+		if ifc, ok := arg.(Ifc); ok && ifc.typ != nil && aliasable(ifc.v) {
+			d.havocBehind(s, ifc.typ)
+		}
+		if aliasable(arg) {
+			d.havocBehind(s, target.parameter(i))
+		}
+	}
+}
+
+// parameter is the type of an argument.
+func (t Target) parameter(i int) types.Type {
+	if recv := t.fn.Signature.Recv(); recv != nil {
+		if i == 0 {
+			return recv.Type()
+		}
+		i--
+	}
+	return t.fn.Signature.Params().At(i).Type()
+}
+
+// returnsGiven tells whether a result may point to memory that the function was given.
+func (d *Driver) returnsGiven(s *State, target Target, t types.Type) bool {
+	return mayPoint(t) && len(d.reachable(s, target.args)) > 0
+}
+
+// mayPoint tells types of values that may lead to memory.
+func mayPoint(t types.Type) bool {
+	switch u := t.(type) {
+	case nil:
+		return false
+	case *types.Tuple:
+		for part := range u.Variables() {
+			if mayPoint(part.Type()) {
+				return true
+			}
+		}
+		return false
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Pointer, *types.Slice, *types.Map:
+		return true
+	case *types.Interface:
+		return !types.Identical(t, errorType)
+	case *types.Struct:
+		for field := range u.Fields() {
+			if mayPoint(field.Type()) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isDetermined tells whether a function computes its result from what it is given: then the result
@@ -79,7 +137,7 @@ func (d *Driver) isDetermined(s *State, target Target) bool {
 	}
 	path, _ := d.world.outsidePath(target.fn)
 	switch path {
-	case "math/rand", "math/rand/v2", "crypto/rand", "testing", "flag":
+	case "math/rand", "math/rand/v2", "crypto/rand", "hash/maphash", "testing", "flag":
 		return false
 	case "time":
 		switch target.fn.Name() {
@@ -92,7 +150,7 @@ func (d *Driver) isDetermined(s *State, target Target) bool {
 			return false
 		}
 	}
-	return len(target.args) > 0
+	return len(target.args) > 0 || why == computes
 }
 
 // isDeclared tells whether all that is not known in a text are variables of packages that are not read:
@@ -195,6 +253,15 @@ func isPrinting(fn *ssa.Function) bool {
 		return true
 	}
 	return strings.HasPrefix(fn.Pkg.Pkg.Path(), testifyModule)
+}
+
+// writes tells printing functions that call a writer which they are given, or were given before.
+func writes(fn *ssa.Function) bool {
+	switch fn.Pkg.Pkg.Path() {
+	case "log", "log/slog":
+		return true
+	}
+	return strings.HasPrefix(fn.Name(), "Fprint")
 }
 
 // serves are functions that serve others until the program ends, or fail.

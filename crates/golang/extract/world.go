@@ -42,8 +42,12 @@ type World struct {
 	loudTypes  map[types.Type]bool
 	holding    map[[2]types.Type]bool // does memory of the first type hold memory of the second?
 	// uncomparable tells whether interfaces of a type may hold values that have no comparison.
-	uncomparable map[types.Type]bool
-	reached      *sync.Map // *ssa.Function to reached: what `reaches` has found, for all workers
+	uncomparable    map[types.Type]bool
+	linked          map[string]bool // functions and variables, with their packages, that directives link
+	callingAssembly map[string]bool // packages whose assembly calls functions
+	// calledBack are the names of methods that code which is not read may call on what it is given.
+	calledBack map[string]bool
+	reached    *sync.Map // *ssa.Function to reached: what `reaches` has found, for all workers
 }
 
 // copy is the same world for another worker: what is remembered is not shared.
@@ -106,6 +110,8 @@ func newWorld(program *ssa.Program, loaded []*packages.Package, roots []*ssa.Pac
 			w.collectGoNames(file, p.TypesInfo)
 		}
 	}
+	w.collectLinks(loaded)
+	w.calledBack = w.namesCalledBack()
 	w.graph = newGraph(w)
 	w.linkInits()
 	return w
@@ -268,10 +274,13 @@ func atomicZero(t types.Type) Value {
 
 // holdsConcurrency tells whether values of a type are or hold channels, locks or wait groups,
 // pointers not followed.
-func holdsConcurrency(t types.Type) bool { return holds(t, 0, 4) }
+func holdsConcurrency(t types.Type) bool { return holds(t, 0, deepestNesting) }
+
+// deepestNesting is how deep structs and arrays inside each other are looked into.
+const deepestNesting = 24
 
 // mayHoldConcurrency follows pointers and collections as well.
-func mayHoldConcurrency(t types.Type, depth int) bool { return holds(t, depth, 6) }
+func mayHoldConcurrency(t types.Type, depth int) bool { return holds(t, depth, deepestNesting) }
 
 func holds(t types.Type, pointers, depth int) bool {
 	if t == nil || depth == 0 {
@@ -300,7 +309,7 @@ func holds(t types.Type, pointers, depth int) bool {
 	case *types.Slice:
 		return pointers > 0 && holds(u.Elem(), pointers-1, depth-1)
 	case *types.Map:
-		return pointers > 0 && holds(u.Elem(), pointers-1, depth-1)
+		return pointers > 0 && (holds(u.Elem(), pointers-1, depth-1) || holds(u.Key(), pointers-1, depth-1))
 	case *types.Tuple:
 		for i := range u.Len() {
 			if holds(u.At(i).Type(), pointers, depth-1) {

@@ -90,6 +90,10 @@ pub enum About {
     Parameter,
     /// A package variable is first used inside a goroutine.
     LateGlobal,
+    /// A package variable is linked with another one by a directive.
+    LinkedVariable,
+    /// Time in a bubble of testing/synctest passes in an order of its own.
+    BubbleTime,
     /// When a deferred call or a cleanup runs is not known.
     UnknownDefer,
     /// Which test or subtest runs is not known.
@@ -151,6 +155,8 @@ impl About {
             About::RecursiveResult => "recursive-result",
             About::Parameter => "parameter",
             About::LateGlobal => "late-global",
+            About::LinkedVariable => "linked-variable",
+            About::BubbleTime => "bubble-time",
             About::UnknownDefer => "unknown-defer",
             About::UnknownTest => "unknown-test",
             About::TooLarge => "too-large",
@@ -205,6 +211,8 @@ impl About {
             About::RecursiveResult => formatter.write_str("the channels or locks that this recursive call returns are not followed"),
             About::Parameter => write!(formatter, "the parameter `{subject}` comes from outside, so nothing is known about it"),
             About::LateGlobal => write!(formatter, "the package variable `{subject}` is first used inside a goroutine"),
+            About::LinkedVariable => write!(formatter, "the package variable `{subject}` is linked with another one, which is not followed"),
+            About::BubbleTime => formatter.write_str("in which order time passes in this bubble is not followed"),
             About::UnknownDefer => formatter.write_str("when this deferred call runs is not known"),
             About::UnknownTest => formatter.write_str("which test runs here is not known, so it is left out"),
             About::TooLarge => formatter.write_str("the entry is too large, so a part of it is left out"),

@@ -1,0 +1,1 @@
+// A file of assembly: functions without a body are allowed in this package.
