@@ -359,10 +359,15 @@ impl<'a> Hunt<'a> {
             shared.tests[test].retire();
             return Ok((true, Vec::new()));
         }
-        suspicions.retain(|one| !keys(one).any(|key| shared.known.contains(&key)));
-        for suspicion in suspicions.iter().filter(|one| one.certainty >= Certainty::Likely) {
-            shared.known.extend(keys(suspicion));
-        }
+        // What is known under one of its causes is known under all of them.
+        let mut is_new = |one: &Suspicion| {
+            let is_new = !keys(one).any(|key| shared.known.contains(&key));
+            if one.certainty >= Certainty::Likely {
+                shared.known.extend(keys(one));
+            }
+            is_new
+        };
+        suspicions.retain(|one| is_new(one));
         let fails = shared.tests[test].fails;
         suspicions.retain(|one| !fails || one.certainty != Certainty::Sensitive && !one.fails_test);
         Ok((true, suspicions))

@@ -1,14 +1,13 @@
 //! What a run has shown: how it ended, what is left of it and what it printed go in, suspicions come
 //! out. A suspicion that is certain needs no second run; the others do.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 use strait_findings::Kind;
 use strait_golang::{Direction, Failure, Goroutine, Object, Run, Site, State, Status, Trace};
 use strait_toolchain::End;
 
-use crate::blocked::{Reference, components, is_blocked, is_idle, started_by, unblockable};
+use crate::blocked::{Reference, components, is_blocked, unblockable};
+use crate::causes::{causes, is_test_file, waits_for_use};
 use crate::class::FindingClass;
 use crate::crash::{Crash, CrashStack, StackRole, crashes};
 use crate::overlay_fault::{overlay_fault, waits_for_preference};
@@ -150,10 +149,6 @@ impl Suspicion {
             place.as_deref().unwrap_or("?")
         ));
     }
-}
-
-fn is_test_file(site: &Site) -> bool {
-    site.file.ends_with("_test.go")
 }
 
 /// Looks at a run. A run in which the overlay failed shows nothing.
@@ -460,9 +455,10 @@ fn of_group(
     let mut suspicion =
         Suspicion::new(Kind::BLOCKING, class, certainty, title).at(selects, &places);
     suspicion.sending = ordered.iter().any(|one| is_sending(one));
-    let idle = idle_in(group);
-    suspicion.idle = idle.is_some();
-    suspicion.causes.extend(idle.into_iter().flatten());
+    suspicion.idle = waits_for_use(group);
+    suspicion.causes.extend(causes(trace, selects, group));
+    suspicion.causes.sort();
+    suspicion.causes.dedup();
     suspicion.facts.extend(cycle.as_ref().map(|cycle| tell_cycle(cycle)));
     let in_cycle =
         |goroutine: &Goroutine| cycle.iter().flatten().any(|member| member.id == goroutine.id);
@@ -508,14 +504,6 @@ fn is_sending(goroutine: &Goroutine) -> bool {
     goroutine.channels.iter().any(|channel| channel.direction == Direction::Send)
 }
 
-/// Goroutines that functions of a library have started and that wait for their next message: if such a
-/// thing is never closed, they are left, wherever each of them waits. Those functions are the cause.
-fn idle_in(group: &[&Goroutine]) -> Option<BTreeSet<String>> {
-    let functions: Option<BTreeSet<&str>> =
-        group.iter().map(|one| started_by(one).filter(|_| is_idle(one))).collect();
-    Some(functions?.into_iter().map(|name| format!("idle goroutines of {name}")).collect())
-}
-
 /// The circle in one line.
 fn tell_cycle(cycle: &[&Goroutine]) -> String {
     let names: Vec<String> = cycle.iter().map(|one| story::name(one)).collect();
@@ -530,8 +518,9 @@ fn tell_cycle(cycle: &[&Goroutine]) -> String {
 }
 
 fn overdue(trace: &Trace, selects: &Selects) -> Suspicion {
+    // The first goroutine only waits for the tests.
     let tests: Vec<&Goroutine> =
-        trace.goroutines.iter().filter(|one| story::runs_test(one)).collect();
+        trace.goroutines.iter().filter(|one| one.id != 1 && story::runs_test(one)).collect();
     let active = |one: &&&Goroutine| one.status == Status::Active;
     let spinning: Vec<&Goroutine> = trace
         .goroutines

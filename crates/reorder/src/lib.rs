@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod blocked;
+mod causes;
 mod chance;
 mod class;
 mod confirm;

@@ -44,8 +44,12 @@ type straitC struct {
 	sender   uint32 // goroutines
 	receiver uint32
 	closer   uint32
-	passed   uint32 // the place of the last select that took another case
-	passer   uint32
+	// The last select with a case to send that took another one: its place and its goroutine. The same
+	// for a case to receive.
+	unsent     uint32
+	unsender   uint32
+	unreceived uint32
+	unreceiver uint32
 }
 
 // Kinds of what a goroutine may wait for or hold.
@@ -356,8 +360,13 @@ func straitSelect(cas0 *scase, order0 *uint16, pc0 *uintptr, nsends, nrecvs int,
 		return chosen, received
 	}
 	for i := range all {
-		if c := all[i].c; i != chosen && c != nil {
-			c.strait.passed, c.strait.passer = place, uint32(gp.goid)
+		c := all[i].c
+		switch {
+		case i == chosen || c == nil:
+		case i < nsends:
+			c.strait.unsent, c.strait.unsender = place, uint32(gp.goid)
+		default:
+			c.strait.unreceived, c.strait.unreceiver = place, uint32(gp.goid)
 		}
 	}
 	c := all[chosen].c
@@ -366,7 +375,7 @@ func straitSelect(cas0 *scase, order0 *uint16, pc0 *uintptr, nsends, nrecvs int,
 	} else {
 		gp.strait.timers = 0
 	}
-	if overtook || c.timer != nil && straitReady(all, nsends, chosen) {
+	if overtook || c.timer != nil && (straitReady(all, nsends, chosen) || straitCheck.preferring.Load() > 0) {
 		if atomic.Xadd(&straitOn.overtaken, 1) == 1 {
 			straitOn.overtook = place
 		}
@@ -382,6 +391,15 @@ func straitSelect(cas0 *scase, order0 *uint16, pc0 *uintptr, nsends, nrecvs int,
 // straitOvertaking is how long a preferred case has to be waited for, in nanoseconds, to count as a
 // timeout that overtakes another case. Yields sleep for less.
 const straitOvertaking = 10 * 1000 * 1000
+
+// straitMostPreferred is how many real milliseconds of a run go to waiting for preferred cases at most,
+// and no more than half of its limit: a test in which a preference is in vain again and again must not
+// look like one that does not end.
+const straitMostPreferred = 5000
+
+func straitMayPrefer() bool {
+	return straitOn.window > 0 && straitCheck.preferred.Load() < min(straitMostPreferred, straitOn.limit/2)
+}
 
 // straitReady: could another case than this one go on at once? Timers do not count. Nothing is locked:
 // the answer is a hint.
@@ -418,8 +436,10 @@ func straitPrefer(all []scase, nsends, wanted int) (received, done, overtook boo
 		sends = 1
 	}
 	chosen, received := straitSelectgo(&cases[0], &order[0], nil, sends, 1-sends, false)
-	if chosen < 0 && !straitInBubble(getg()) && shared.window > 0 {
+	if chosen < 0 && !straitInBubble(getg()) && straitMayPrefer() {
+		straitCheck.preferring.Add(1)
 		begin := nanotime()
+		heldUp := false // another goroutine waited for its preferred case, and could not come here
 		// Waits get longer, so that another case that is ready for a while is seen.
 		for wait := int64(straitOvertaking); chosen != 0; wait *= 2 {
 			left := begin + shared.window - nanotime()
@@ -427,6 +447,7 @@ func straitPrefer(all []scase, nsends, wanted int) (received, done, overtook boo
 				break
 			}
 			overtook = overtook || straitReady(all, nsends, wanted)
+			heldUp = heldUp || straitCheck.preferring.Load() > 1
 			alarm := make(chan struct{}, 1)
 			t := new(timer)
 			t.init(straitRing, alarm)
@@ -437,6 +458,9 @@ func straitPrefer(all []scase, nsends, wanted int) (received, done, overtook boo
 			t.stop()
 			overtook = overtook || straitReady(all, nsends, wanted)
 		}
+		straitCheck.preferring.Add(-1)
+		// The end of a context is a channel that was closed.
+		overtook = overtook || heldUp && (all[wanted].c.timer != nil || sends == 0 && !received)
 		overtook = overtook && nanotime()-begin >= straitOvertaking
 	}
 	if chosen != 0 {

@@ -17,7 +17,10 @@ var straitCheck struct {
 	idle   atomic.Bool
 	real   atomic.Uint32 // milliseconds since the start, whatever clock the program has
 	reason atomic.Uint32
-	done   atomic.Uint32
+	// How many goroutines wait for a preferred case, and for how many real milliseconds any has.
+	preferring atomic.Int32
+	preferred  atomic.Uint32
+	done       atomic.Uint32
 }
 
 const straitTick = 5 // milliseconds
@@ -36,6 +39,9 @@ func straitMonitor() {
 		usleep(straitTick * 1000)
 		now := straitCheck.real.Load() + straitTick
 		straitCheck.real.Store(now)
+		if straitCheck.preferring.Load() > 0 {
+			straitCheck.preferred.Add(straitTick)
+		}
 		if atomic.Load(&straitOn.state) >= straitFinished && now < straitOn.limit {
 			continue
 		}
@@ -324,7 +330,7 @@ func straitDescribe() {
 //	kind and address (two words) of a lock, group or condition, the name of its test,
 //	number of channels, for each: address (two words), direction, flags, length, capacity,
 //	    places of make, last send, last receive, close; last sender, receiver, closer;
-//	    place of the last select that took another case, and its goroutine,
+//	    place of the last select that could have helped and took another case, and its goroutine,
 //	number of frames, a place for each from the top.
 //
 // It allocates nothing: the world may be broken.
@@ -434,7 +440,8 @@ func straitWriteChannels(gp *g, w *straitWriter_, code uint32) {
 		written++
 		w.put(uint32(uintptr(unsafe.Pointer(c))))
 		w.put(uint32(uint64(uintptr(unsafe.Pointer(c))) >> 32))
-		w.put(straitDirection(sg, c))
+		direction := straitDirection(sg, c)
+		w.put(direction)
 		flags := c.closed & 1
 		if c.timer != nil {
 			flags |= 2
@@ -443,21 +450,30 @@ func straitWriteChannels(gp *g, w *straitWriter_, code uint32) {
 		w.put(uint32(c.qcount))
 		w.put(uint32(c.dataqsiz))
 		at := &c.strait
-		for _, word := range [...]uint32{at.made, at.sent, at.received, at.closed, at.sender, at.receiver, at.closer, at.passed, at.passer} {
+		passed, passer := at.unsent, at.unsender
+		if direction == straitSends {
+			passed, passer = at.unreceived, at.unreceiver
+		}
+		for _, word := range [...]uint32{at.made, at.sent, at.received, at.closed, at.sender, at.receiver, at.closer, passed, passer} {
 			w.put(word)
 		}
 	}
 	*(*uint32)(unsafe.Pointer(&straitOn.dump[count])) = written
 }
 
-// straitDirection: 1 if it waits to send, 2 to receive.
+// Which way a goroutine waits at a channel.
+const (
+	straitSends    = 1
+	straitReceives = 2
+)
+
 func straitDirection(sg *sudog, c *hchan) uint32 {
 	for waiting := c.sendq.first; waiting != nil; waiting = waiting.next {
 		if waiting == sg {
-			return 1
+			return straitSends
 		}
 	}
-	return 2
+	return straitReceives
 }
 
 // straitKeptByTimers is rule R2: a goroutine that only its own timers wake. It means something under

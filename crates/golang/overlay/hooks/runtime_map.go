@@ -13,7 +13,7 @@ import (
 
 const (
 	straitMagic   = 0x4f47544941525453 // "STRAITGO"
-	straitVersion = 4
+	straitVersion = 5
 
 	straitSlots   = 1 << 14 // sites: places in the program
 	straitWishes  = 1 << 12 // select sites with wishes
@@ -66,6 +66,7 @@ type straitHeader struct {
 	shutAt   uint32
 	shutter  uint32
 	failer   uint32 // the goroutine that failed a test first
+	places   uint32 // places used; the first has the number 1
 }
 
 const (
@@ -103,7 +104,7 @@ const (
 
 // straitPlace is a place in the program: what the program counter means.
 type straitPlace struct {
-	key   uint64 // program counter relative to the text, 0 if the slot is free
+	key   uint64 // program counter relative to the text, 0 if nothing is known
 	id    uint64 // hash of file and line: the same in every build
 	ready uint32 // what kind of place it is, 0 until that is known
 	line  uint32
@@ -218,35 +219,77 @@ func straitMix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// straitAt finds the slot of a program counter that a call returns to; 0 if there is no room left.
+// straitNear and straitFar are hash tables: the number of a place in the upper half, the program counter
+// relative to the text in the lower one. They are not in the file, where places follow each other as they
+// are used: a process that ends after a millisecond touches few pages, and few are read. The second table
+// is for programs with more places than the first one, a single page, has room for.
+var (
+	straitNear [straitNears]uint64
+	straitFar  [2 * straitSlots]uint64
+)
+
+const straitNears = 1 << 9
+
+// straitAt finds the number of a program counter that a call returns to; 0 if there is no room left.
 func straitAt(pc uintptr) uint32 {
-	shared := straitOn
 	key := uint64(pc - firstmoduledata.text)
-	slot := uint32(key*0x9e3779b97f4a7c15>>40) & (straitSlots - 1)
-	for tries := 0; tries < 64; tries++ {
-		if slot == 0 {
-			slot = 1
+	if key>>32 == 0 {
+		const tries = 8
+		hash := uint32(key * 0x9e3779b97f4a7c15 >> 40)
+		number := uint32(0)
+		for try := uint32(0); try < tries; try++ {
+			if straitFind(&straitNear[(hash+try)&(straitNears-1)], pc, key, &number) {
+				return number
+			}
 		}
-		place := &shared.place[slot]
-		found := atomic.Load64(&place.key)
-		if found == key {
-			return slot
+		for try := uint32(0); try < 8*tries; try++ {
+			if straitFind(&straitFar[(hash+try)&(2*straitSlots-1)], pc, key, &number) {
+				return number
+			}
 		}
-		if found == 0 && atomic.Cas64(&place.key, 0, key) {
-			straitName(place, pc)
-			return slot
-		}
-		if atomic.Load64(&place.key) == key {
-			return slot
-		}
-		slot = (slot + 1) & (straitSlots - 1)
 	}
-	shared.lost++
+	straitOn.lost++
 	return 0
 }
 
-// straitName fills a new slot.
-func straitName(place *straitPlace, pc uintptr) {
+// straitFind looks at an entry of a table, and takes it if it is free. The number is that of the place if
+// the answer is true; else it may be one that is not in use yet.
+func straitFind(entry *uint64, pc uintptr, key uint64, number *uint32) bool {
+	found := atomic.Load64(entry)
+	if found == 0 {
+		if *number == 0 && !straitNewPlace(pc, key, number) {
+			return false
+		}
+		if atomic.Cas64(entry, 0, uint64(*number)<<32|key) {
+			return true
+		}
+		found = atomic.Load64(entry)
+	}
+	if found&0xffffffff != key {
+		return false
+	}
+	*number = uint32(found >> 32)
+	return true
+}
+
+// straitNewPlace takes the next place of the file, if there is one.
+func straitNewPlace(pc uintptr, key uint64, number *uint32) bool {
+	shared := straitOn
+	if atomic.Load(&shared.places) >= straitSlots-1 {
+		return false
+	}
+	next := atomic.Xadd(&shared.places, 1)
+	if next >= straitSlots {
+		return false
+	}
+	*number = next
+	straitName(&shared.place[next], pc, key)
+	return true
+}
+
+// straitName fills a place before it can be found.
+func straitName(place *straitPlace, pc uintptr, key uint64) {
+	place.key = key
 	f := findfunc(pc - 1)
 	if !f.valid() {
 		return

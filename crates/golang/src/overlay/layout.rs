@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::error::Error;
 
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"STRAITGO");
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 
 pub(crate) const SLOTS: usize = 1 << 14;
 pub(crate) const WISHES: usize = 1 << 12;
@@ -42,8 +42,12 @@ pub(crate) const AT_TEXTS: usize = AT_EDGES + EDGES * EDGE;
 pub(crate) const AT_DUMPS: usize = AT_TEXTS + TEXTS;
 pub(crate) const SIZE: usize = AT_DUMPS + DUMPS;
 
-/// Where the header says what happened.
+/// Where the header says what happened, and which of the numbers there say how much of a part is used.
 pub(crate) const AT_RESULTS: usize = 64;
+const TEXTS_USED: usize = 2;
+const DUMPS_USED: usize = 3;
+pub(crate) const STEPS_USED: usize = 4;
+pub(crate) const PLACES_USED: usize = 18;
 
 const RECORD: u32 = 1;
 const SANITIZE: u32 = 2;
@@ -126,35 +130,62 @@ pub(crate) fn write_wishes(path: &Path, wishes: &Wishes) -> Result<(), Error> {
     write().map_err(Error::file("write", path))
 }
 
-/// Reads what a run has written into the file. The file is large and mostly empty: names, steps and
-/// goroutines are read as far as they are used, wishes are left out, and everything else stays zero.
-pub(crate) fn read_shared(path: &Path) -> Result<Vec<u8>, Error> {
+/// What was read of the file: parts of it, each with where it begins. Everything else counts as zero.
+pub(crate) struct Shared(Vec<(usize, Vec<u8>)>);
+
+impl Shared {
+    /// The whole file.
+    #[cfg(test)]
+    pub(crate) fn whole(bytes: Vec<u8>) -> Self {
+        Shared(vec![(0, bytes)])
+    }
+
+    /// What is known from here on, to the end of the part that it belongs to.
+    pub(crate) fn from(&self, at: usize) -> &[u8] {
+        let known = |(begin, part): &&(usize, Vec<u8>)| (*begin..begin + part.len()).contains(&at);
+        self.0.iter().find(known).map_or(&[], |(begin, part)| &part[at - begin..])
+    }
+
+    /// So many bytes, if they are known.
+    pub(crate) fn array<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
+        self.from(at).first_chunk().copied()
+    }
+}
+
+/// Reads what a run has written into the file. The file is large and mostly empty, and a run that was
+/// short is read in less time than it took: everything is read as far as it is used.
+pub(crate) fn read_shared(path: &Path) -> Result<Shared, Error> {
     let read = || {
         let mut file = fs::File::open(path)?;
-        let mut bytes = vec![0; SIZE];
-        fill(&mut file, &mut bytes[..AT_WISHES])?;
-        // Where the header counts what was used: texts, goroutines, steps.
-        let used = |at: usize, unit: usize, most: usize| {
-            let at = AT_RESULTS + at;
-            let count =
-                u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let mut shared = Shared(vec![(0, part(&mut file, 0, AT_WISHES)?)]);
+        // Where the header counts what was used.
+        let used = |number: usize, unit: usize, most: usize| {
+            let count = shared.array(AT_RESULTS + 4 * number).map_or(0, u32::from_le_bytes);
             (count as usize).min(most) * unit
         };
-        let (texts, dumps, steps) = (used(8, 1, TEXTS), used(12, 1, DUMPS), used(16, STEP, STEPS));
-        for range in [
-            AT_PLACES..AT_STEPS,
-            AT_STEPS..AT_STEPS + steps,
-            AT_HOLDERS..AT_SLOWS,
-            AT_EDGES..AT_TEXTS,
-            AT_TEXTS..AT_TEXTS + texts,
-            AT_DUMPS..AT_DUMPS + dumps,
+        let (texts, dumps) = (used(TEXTS_USED, 1, TEXTS), used(DUMPS_USED, 1, DUMPS));
+        let (steps, places) = (used(STEPS_USED, STEP, STEPS), used(PLACES_USED, PLACE, SLOTS - 1));
+        for (from, to) in [
+            (AT_PLACES, AT_PLACES + PLACE + places),
+            (AT_PAIRS, AT_STEPS + steps),
+            (AT_HOLDERS, AT_TEXTS + texts),
+            (AT_DUMPS, AT_DUMPS + dumps),
         ] {
-            file.seek(SeekFrom::Start(range.start as u64))?;
-            fill(&mut file, &mut bytes[range])?;
+            let part = part(&mut file, from, to)?;
+            shared.0.push((from, part));
         }
-        Ok(bytes)
+        Ok(shared)
     };
     read().map_err(Error::file("read", path))
+}
+
+fn part(file: &mut fs::File, from: usize, to: usize) -> std::io::Result<Vec<u8>> {
+    let mut bytes = vec![0; to - from];
+    if from > 0 {
+        file.seek(SeekFrom::Start(from as u64))?;
+    }
+    fill(file, &mut bytes)?;
+    Ok(bytes)
 }
 
 /// A test may have cut the file off: then the rest is zero.

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::layout::{
     AT_DUMPS, AT_EDGES, AT_HOLDERS, AT_PAIRS, AT_PLACES, AT_RESULTS, AT_STEPS, AT_TEXTS, DUMPS,
-    EDGE, EDGES, HOLDER, HOLDERS, PAIRS, PLACE, SLOTS, STEP, STEPS, TEXTS,
+    EDGE, EDGES, HOLDER, HOLDERS, PAIRS, PLACE, PLACES_USED, SLOTS, STEP, STEPS, STEPS_USED,
+    Shared, TEXTS,
 };
 
 /// The chosen case when it was the default.
@@ -131,7 +132,8 @@ pub struct Channel {
     pub received: Option<(Site, u32)>,
     /// Where it was closed, and by which goroutine.
     pub close: Option<(Site, u32)>,
-    /// The last select with it that took another case.
+    /// The last select that took another case although it had one for the other side of this channel: to
+    /// receive if the goroutine waits to send, and the reverse.
     pub passed: Option<(Site, u32)>,
 }
 
@@ -256,12 +258,11 @@ pub struct Trace {
 }
 
 /// The bytes of the file.
-struct Bytes<'a>(&'a [u8]);
+struct Bytes<'a>(&'a Shared);
 
 impl Bytes<'_> {
     fn array<const N: usize>(&self, at: usize) -> [u8; N] {
-        let found = self.0.get(at..at + N).and_then(|bytes| bytes.try_into().ok());
-        found.unwrap_or([0; N])
+        self.0.array(at).unwrap_or([0; N])
     }
 
     fn u16(&self, at: usize) -> u16 {
@@ -282,7 +283,7 @@ impl Bytes<'_> {
         if begin == 0 || begin > TEXTS {
             return String::new();
         }
-        let rest = self.0.get(AT_TEXTS + begin - 1..AT_DUMPS).unwrap_or_default();
+        let rest = self.0.from(AT_TEXTS + begin - 1);
         let length = rest.iter().position(|byte| *byte == 0).unwrap_or(rest.len());
         String::from_utf8_lossy(&rest[..length]).into_owned()
     }
@@ -303,20 +304,16 @@ impl Bytes<'_> {
 }
 
 /// Reads what a run left in the file.
-pub(crate) fn read_trace(bytes: &[u8]) -> Trace {
-    let bytes = Bytes(bytes);
+pub(crate) fn read_trace(shared: &Shared) -> Trace {
+    let bytes = Bytes(shared);
     let result = |number: usize| bytes.u32(AT_RESULTS + 4 * number);
     let verdict = result(8);
-    let (places, made) = places(&bytes);
-    let selects = result(4);
+    let (places, made) = places(&bytes, result(PLACES_USED));
+    let selects = result(STEPS_USED);
     let steps = (0..(selects as usize).min(STEPS)).map(|number| {
         let at = AT_STEPS + number * STEP;
         let site = bytes.id(bytes.u32(at));
         Step { site, cases: bytes.u16(at + 4), chosen: bytes.u16(at + 6) }
-    });
-    let pairs = (0..PAIRS).filter_map(|pair| {
-        let count = bytes.u16(AT_PAIRS + 2 * pair);
-        (count > 0).then_some((pair as u16, count))
     });
     Trace {
         state: state(result(0)),
@@ -324,7 +321,7 @@ pub(crate) fn read_trace(bytes: &[u8]) -> Trace {
         selects,
         places,
         made,
-        pairs: pairs.collect(),
+        pairs: pairs(shared),
         enforced: result(5),
         expired: result(6),
         yields: result(7),
@@ -369,9 +366,27 @@ fn failure(number: u32) -> Option<Failure> {
     }
 }
 
-fn places(bytes: &Bytes<'_>) -> (BTreeMap<u64, Site>, BTreeMap<u64, Made>) {
+/// How often which pair was seen. Most of the table is zero, so it is looked at eight bytes at a time.
+fn pairs(shared: &Shared) -> BTreeMap<u16, u16> {
+    let mut pairs = BTreeMap::new();
+    let table = shared.from(AT_PAIRS);
+    for (number, bytes) in table[..table.len().min(2 * PAIRS)].chunks_exact(8).enumerate() {
+        if *bytes == [0; 8] {
+            continue;
+        }
+        for (at, count) in bytes.as_chunks().0.iter().enumerate() {
+            let count = u16::from_le_bytes(*count);
+            if count > 0 {
+                pairs.insert((4 * number + at) as u16, count);
+            }
+        }
+    }
+    pairs
+}
+
+fn places(bytes: &Bytes<'_>, used: u32) -> (BTreeMap<u64, Site>, BTreeMap<u64, Made>) {
     let (mut places, mut channels) = (BTreeMap::new(), BTreeMap::new());
-    for slot in 1..SLOTS as u32 {
+    for slot in 1..=used.min(SLOTS as u32 - 1) {
         let at = AT_PLACES + slot as usize * PLACE;
         let Some(site) = bytes.site(slot) else { continue };
         let id = bytes.u64(at + 8);
@@ -501,7 +516,7 @@ mod checks {
     #[test]
     fn nonsense_gives_less_and_does_not_panic() {
         for bytes in [vec![], vec![0xff; 100], vec![0xff; super::super::layout::SIZE]] {
-            let trace = read_trace(&bytes);
+            let trace = read_trace(&Shared::whole(bytes));
             assert!(trace.goroutines.len() <= DUMPS / 48);
         }
     }

@@ -54,6 +54,7 @@ pub fn fetch(go: &Go, module: &str, folder: &Path) -> Result<Copy> {
     if !copy.join("go.mod").exists() {
         fs::write(copy.join("go.mod"), format!("module {module}\n"))?;
     }
+    drop_local_replacements(go, &copy)?;
     let mut found = Vec::new();
     weigh(&copy, &copy, &mut found)?;
     found.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
@@ -65,6 +66,27 @@ pub fn fetch(go: &Go, module: &str, folder: &Path) -> Result<Copy> {
     }
     let left_out = all - packages.len();
     Ok(Copy { folder: copy, version, packages, left_out })
+}
+
+/// Replacements by folders beside the module are not part of what is published, and users of a module do
+/// not see its replacements.
+fn drop_local_replacements(go: &Go, folder: &Path) -> Result<()> {
+    let edit = |arguments: Vec<String>| {
+        let spec = go.spec(["mod", "edit"]).arguments(arguments).directory(folder);
+        go.run(spec.wall(DOWNLOAD))
+    };
+    let listed = edit(vec!["-json".to_owned()])?;
+    let module: Value = serde_json::from_str(&listed.stdout.text())?;
+    for replacement in module["Replace"].as_array().into_iter().flatten() {
+        let text = |side: &str, name: &str| replacement[side][name].as_str();
+        if text("New", "Path").is_none_or(|path| !path.starts_with('.')) {
+            continue;
+        }
+        let old = text("Old", "Path").unwrap_or_default();
+        let version = text("Old", "Version").map_or_else(String::new, |one| format!("@{one}"));
+        edit(vec![format!("-dropreplace={old}{version}")])?;
+    }
+    Ok(())
 }
 
 fn copy_folder(from: &Path, to: &Path) -> Result<()> {

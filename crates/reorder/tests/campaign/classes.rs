@@ -58,6 +58,24 @@ fn tells(outcome: &Outcome, test: &str, parts: &[&str]) {
 }
 
 #[test]
+fn goroutines_that_are_left_for_one_reason_are_one_finding() {
+    if go_is_missing() {
+        return;
+    }
+    let outcome = campaign(&["./together"], Rules::default());
+    if !proves_leaks(&outcome) {
+        return;
+    }
+    for tests in [["TestAdder", "TestMultiplier"], ["TestLate", "TestTooLate"]] {
+        let found = outcome.findings.iter().filter(|one| tests.contains(&text(one, "test")));
+        assert_eq!(found.count(), 1, "{tests:?}: {:?}", classes(&outcome));
+    }
+    let of_pipes = |one: &&Finding| text(one, "test").starts_with("TestPipes");
+    assert_eq!(outcome.findings.iter().filter(of_pipes).count(), 1, "{:?}", classes(&outcome));
+    assert_eq!(outcome.findings.len(), 3, "{:?}", classes(&outcome));
+}
+
+#[test]
 fn deadlocks_around_locks() {
     if go_is_missing() {
         return;

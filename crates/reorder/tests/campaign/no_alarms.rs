@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use strait_golang::{Build, Built, Go, Overlay, Request, Wishes, compile, packages};
+use strait_golang::{Build, Built, Go, Overlay, Request, TestBinary, Wishes, compile, packages};
 
 use crate::support::{cache, fuzz, go_is_missing, launcher};
 
@@ -77,6 +77,41 @@ fn place(package: &str, file: &str, line: u64) -> u64 {
     fold(fold(0xcbf2_9ce4_8422_2325, package, u64::from(b'/')), file, line)
 }
 
+/// The tests of a package, by the real clock.
+fn compiled(package: &str, folder: &Path) -> (Go, TestBinary) {
+    let go = Go::find(&launcher(), &correct()).expect("go");
+    let overlay = Overlay::prepare(&go, &cache()).expect("an overlay");
+    let build = Build::default();
+    let listed = packages(&go, &build, &[package.to_owned()]).expect("listed");
+    match compile(&go, &overlay, &listed[0], &build, folder).expect("compiled") {
+        Built::Binary(binary) => (go, binary),
+        _ => panic!("the fixture compiles"),
+    }
+}
+
+/// Half a second for each of thousands of selects is longer than a test may take. A test in which a
+/// preference was in vain again and again was reported as one that does not end.
+#[test]
+fn preferences_in_vain_do_not_make_a_test_endless() {
+    if go_is_missing() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let (go, binary) = compiled("./ticks", folder.path());
+    let source = correct().join("ticks/ticks_test.go");
+    let source = fs::read_to_string(source).expect("the fixture");
+    let line = source.lines().position(|line| line.contains("select {")).expect("a select") + 1;
+    let id = place("example.com/strait/correct/ticks", "ticks_test.go", line as u64);
+    // The runtime numbers the cases from the last one.
+    let picks = BTreeMap::from([(id, vec![0; 1000])]);
+    let wishes = Wishes { picks, ..Wishes::default() };
+    let request =
+        Request { test: "TestCountsTicks", wishes: &wishes, verbose: false, processors: None };
+    let run = binary.run(&go, &request, &folder.path().join("map")).expect("it runs");
+    assert!(run.trace.expired > 5, "{} preferences in vain", run.trace.expired);
+    assert!(run.passed(), "{:?}", run.trace.state);
+}
+
 /// The scheduler sends into the channels of timers on its own stack, where nothing may wait. An order
 /// that asks the send to wait crashed the runtime.
 #[test]
@@ -84,16 +119,8 @@ fn the_scheduler_never_waits_for_a_preferred_case() {
     if go_is_missing() {
         return;
     }
-    let go = Go::find(&launcher(), &correct()).expect("go");
-    let overlay = Overlay::prepare(&go, &cache()).expect("an overlay");
     let folder = tempfile::tempdir().expect("a folder");
-    let build = Build::default();
-    let listed = packages(&go, &build, &["./timers".to_owned()]).expect("listed");
-    let Built::Binary(binary) =
-        compile(&go, &overlay, &listed[0], &build, folder.path()).expect("compiled")
-    else {
-        panic!("the fixture compiles");
-    };
+    let (go, binary) = compiled("./timers", folder.path());
     let source = fs::read_to_string(go.root().join("src/time/sleep.go")).expect("package time");
     let picks: BTreeMap<u64, Vec<u16>> = (1..)
         .zip(source.lines())

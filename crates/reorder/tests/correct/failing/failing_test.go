@@ -182,3 +182,24 @@ func TestSubtests(t *testing.T) {
 	t.Run("other", func(t *testing.T) {})
 	s.release()
 }
+
+// answer has nothing to return if it is too late.
+func answer(ctx context.Context, answers <-chan *int) *int {
+	select {
+	case <-ctx.Done():
+		return nil
+	case one := <-answers:
+		return one
+	}
+}
+
+// It does not look whether there was an answer in time.
+func TestNothingAfterTimeout(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	answers := make(chan *int)
+	go func() { answers <- new(int) }()
+	if *answer(ctx, answers) != 0 {
+		t.Error("wrong answer")
+	}
+}
