@@ -79,6 +79,11 @@ pub(crate) enum Statement {
     Sized(Vec<(Named, usize, Option<u32>)>),
     /// Predicates that may have no clause: other files add some.
     Open(Vec<(Named, usize)>),
+    /// Labels of premises, and how often they are chosen to be violated.
+    Label {
+        names: Vec<Named>,
+        weight: u32,
+    },
     Clause(Clause),
     Syntax {
         pattern: Expression,

@@ -11,8 +11,8 @@ use crate::builtin;
 use crate::error::{Error, Source};
 use crate::parser::parse;
 use crate::program::{
-    Action, Clause, ClauseId, Goal, NEVER, Negated, Node, Predicate, PredicateId, Program, Rewrite,
-    Template, TemplatePiece,
+    Action, Clause, ClauseId, Goal, LABEL_WEIGHT, NEVER, Negated, Node, Predicate, PredicateId,
+    Program, Rewrite, Template, TemplatePiece,
 };
 use crate::scope::{Scope, occurrences};
 use crate::symbol::{Functor, Functors};
@@ -31,7 +31,8 @@ pub fn compile(sources: &[Source]) -> Result<Program, Error> {
     }
     let last = sources.last().cloned().unwrap_or_default();
     for (position, source) in sources.iter().enumerate() {
-        let problems = compiler.undefined(position as u32);
+        let mut problems = compiler.undefined(position as u32);
+        problems.extend(compiler.unknown_labels(position as u32));
         if !problems.is_empty() {
             return Err(Error::rules(source, &Diagnostics(problems)));
         }
@@ -62,6 +63,8 @@ pub(crate) struct Compiler {
     open: Vec<Functor>,
     /// Calls, to be checked when everything is read: file, predicate, place.
     calls: Vec<(u32, Functor, Span)>,
+    /// Weights of labels, with the file that gives them.
+    weights: Vec<(u32, Named, u32)>,
     files: u32,
     auxiliary: u32,
     /// Was everything looked at before? Then variables may occur once that once occurred twice.
@@ -84,6 +87,7 @@ impl Compiler {
             about: String::new(),
             open: Vec::new(),
             calls: Vec::new(),
+            weights: Vec::new(),
             files: 0,
             auxiliary: 0,
             is_checked: false,
@@ -127,6 +131,10 @@ impl Compiler {
                     self.predicate(functor);
                     self.open.push(functor);
                 }
+            }
+            Statement::Label { names, weight } => {
+                let weights = names.into_iter().map(|name| (self.files, name, weight));
+                self.weights.extend(weights);
             }
             Statement::Clause(clause) => {
                 self.clause(&clause)?;
@@ -445,6 +453,18 @@ impl Compiler {
             .collect()
     }
 
+    /// Weights that this file gives to labels that no premise has.
+    fn unknown_labels(&self, file: u32) -> impl Iterator<Item = Diagnostic> {
+        let unknown = self
+            .weights
+            .iter()
+            .filter(move |(of, label, _)| *of == file && !self.labels.contains(&label.name));
+        unknown.map(|(_, label, _)| {
+            let message = format!("no premise has the label `{}`", label.name);
+            Diagnostic::new(message, label.span).hint("write `@name` before a premise")
+        })
+    }
+
     fn resembling(&self, name: &str, arity: usize) -> Option<String> {
         let defined = self.predicates.iter().filter(|predicate| !predicate.clauses.is_empty());
         let names: Vec<(&str, usize)> = defined
@@ -498,12 +518,18 @@ impl Compiler {
                 std::cmp::Reverse(pattern.nodes())
             });
         }
+        let weights = self.weights;
+        let weight_of = |label: &String| {
+            let given = weights.iter().rfind(|(_, named, _)| named.name == *label);
+            given.map_or(LABEL_WEIGHT, |(_, _, weight)| *weight)
+        };
         let mut program = Program {
             functors: self.functors,
             arities,
             predicates: self.predicates,
             by_functor,
             clauses: self.clauses,
+            label_weights: self.labels.iter().map(weight_of).collect(),
             labels: self.labels,
             templates: self.templates,
             templates_by_functor,

@@ -3,7 +3,7 @@
 use strait_calculus::Diagnostics;
 
 /// A rule file: its name and its text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Source {
     /// How messages call it.
     pub name: String,

@@ -11,8 +11,8 @@ const DEEPEST: usize = 200;
 /// After so many errors nobody reads on.
 const MOST_ERRORS: usize = 20;
 
-const KEYWORDS: [&str; 8] =
-    ["about", "needs", "start", "sized", "open", "rule", "syntax", "rewrite"];
+const KEYWORDS: [&str; 9] =
+    ["about", "needs", "start", "sized", "open", "label", "rule", "syntax", "rewrite"];
 
 /// Reads a rule file.
 pub(crate) fn parse(source: &str) -> Result<Vec<Statement>, Diagnostics> {
@@ -202,6 +202,7 @@ impl Parser {
             }
             "sized" => Ok(Statement::Sized(self.separated(Parser::sized)?)),
             "open" => Ok(Statement::Open(self.separated(Parser::indicator)?)),
+            "label" => self.label(),
             "rule" => self.rule(),
             "syntax" => self.syntax(),
             _ => self.rewrite(),
@@ -231,6 +232,16 @@ impl Parser {
             items.push(read(self)?);
         }
         Ok(items)
+    }
+
+    /// `label NAME, NAME weight W`
+    fn label(&mut self) -> Read<Statement> {
+        let names = self.separated(|parser| parser.name("a label"))?;
+        if !self.accept_word("weight") {
+            let wrong: Read<Statement> = self.wrong("`weight`");
+            return wrong.map_err(|problem| problem.hint("label NAME, NAME weight 2."));
+        }
+        Ok(Statement::Label { names, weight: self.number("a weight")?.unsigned_abs() })
     }
 
     fn rule(&mut self) -> Read<Statement> {

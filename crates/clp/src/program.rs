@@ -18,6 +18,9 @@ pub(crate) struct ClauseId(pub(crate) u32);
 /// What stands for a size that cannot be reached.
 pub(crate) const NEVER: u32 = u32::MAX / 4;
 
+/// The weight of a label without a statement about it; some are worth less and some more.
+pub(crate) const LABEL_WEIGHT: u32 = 4;
+
 /// A term of a clause.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
@@ -138,6 +141,8 @@ pub struct Program {
     pub(crate) by_functor: Vec<Option<PredicateId>>,
     pub(crate) clauses: Vec<Clause>,
     pub(crate) labels: Vec<String>,
+    /// For each label its weight.
+    pub(crate) label_weights: Vec<u32>,
     pub(crate) templates: Vec<Template>,
     pub(crate) templates_by_functor: Vec<Vec<u32>>,
     pub(crate) rewrites: Vec<Rewrite>,
@@ -164,6 +169,11 @@ impl Program {
     /// The labels of premises that can be violated.
     pub fn labels(&self) -> &[String] {
         &self.labels
+    }
+
+    /// The same with their weights: how often each should be chosen to be violated.
+    pub fn weighted_labels(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.labels.iter().map(String::as_str).zip(self.label_weights.iter().copied())
     }
 
     /// The names of the rewrites.

@@ -23,7 +23,7 @@ fn main() -> Result<(), Error> {
         let text = system.program.print(&case.tree);
         if rest.iter().all(|part| text.contains(part.as_str())) {
             let labels: Vec<&str> = case.violations.iter().map(|one| one.label.as_str()).collect();
-            println!("// {index} {} {}\n{text}", system.features.join(" "), labels.join(" "));
+            println!("// {index} {} {}\n{text}", system.rules.names().join(" "), labels.join(" "));
             if let Some(other) = &case.other {
                 println!("// after {}\n{}", other.rewrite, system.program.print(&other.tree));
             }

@@ -13,8 +13,11 @@ use crate::recipe::{Case, GENERATOR_VERSION, Mode, System};
 pub struct Details {
     /// The mode.
     pub mode: String,
-    /// The features whose rules made the program.
+    /// The built-in rules that made the program.
     pub features: Vec<String>,
+    /// The user's rule files that made it; [`RULE_FILE`] has their text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
     /// All oracles.
     pub oracles: Vec<String>,
     /// The first one that accepts.
@@ -49,12 +52,43 @@ pub struct Row {
     pub rewritten: Option<String>,
 }
 
-/// The file with the program.
-pub const PROGRAM: &str = "program.rs";
-/// The file with the program it is compared with.
-pub const REWRITTEN: &str = "rewritten.rs";
 /// The file with the program as a term of the rules.
 pub const TERM: &str = "program.term";
+/// The file with the rules that are not built in.
+pub const RULE_FILE: &str = "program.rules";
+
+/// The files of a finding with programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProgramFiles {
+    /// The program.
+    pub program: &'static str,
+    /// The one that it is compared with.
+    pub rewritten: &'static str,
+    /// The reduced program.
+    pub reduced: &'static str,
+    /// The reduced program that it is compared with.
+    pub reduced_rewritten: &'static str,
+}
+
+impl Details {
+    /// The files with the programs: Rust, or the language of the user's rules.
+    pub fn program_files(&self) -> ProgramFiles {
+        match self.features.iter().any(|name| name == "core") {
+            true => ProgramFiles {
+                program: "program.rs",
+                rewritten: "rewritten.rs",
+                reduced: "reduced.rs",
+                reduced_rewritten: "reduced-rewritten.rs",
+            },
+            false => ProgramFiles {
+                program: "program.txt",
+                rewritten: "rewritten.txt",
+                reduced: "reduced.txt",
+                reduced_rewritten: "reduced-rewritten.txt",
+            },
+        }
+    }
+}
 
 /// A fault of a case as a finding.
 pub fn discovery(
@@ -69,7 +103,8 @@ pub fn discovery(
     let first = |names: &[String]| names.first().cloned().unwrap_or_default();
     let details = Details {
         mode: mode.name().to_owned(),
-        features: system.features.iter().map(|name| (*name).to_owned()).collect(),
+        features: system.rules.features.iter().map(|name| (*name).to_owned()).collect(),
+        files: system.rules.files.iter().map(|file| file.name.clone()).collect(),
         oracles: oracles.iter().map(|oracle| oracle.name().to_owned()).collect(),
         oracle_a: first(&fault.accepts),
         oracle_b: first(&fault.rejects),
@@ -101,13 +136,18 @@ pub fn discovery(
     discovery.replay_arguments = replay_arguments;
     discovery.explanation = explanation(fault, &details);
     discovery.output = fault.why.rendered.clone().into_bytes();
+    let files = details.program_files();
     discovery.sources = vec![
-        (PROGRAM.to_owned(), standalone(&system.program.print(&case.tree))),
+        (files.program.to_owned(), standalone(&system.program.print(&case.tree))),
         (TERM.to_owned(), system.program.term_text(&case.tree)),
     ];
     if let Some(other) = &case.other {
         let text = standalone(&system.program.print(&other.tree));
-        discovery.sources.push((REWRITTEN.to_owned(), text));
+        discovery.sources.push((files.rewritten.to_owned(), text));
+    }
+    if !system.rules.files.is_empty() {
+        let texts: Vec<&str> = system.rules.files.iter().map(|file| file.text.as_str()).collect();
+        discovery.sources.push((RULE_FILE.to_owned(), texts.join("\n")));
     }
     discovery.details.insert("types".to_owned(), json!(details));
     discovery
@@ -199,23 +239,22 @@ fn listed(names: &[String], one: &str, several: &str) -> String {
 }
 
 fn explanation(fault: &Fault, details: &Details) -> String {
-    let mut text = format!(
-        "{}\nmode {}, features {}\n",
-        fault.kind.meaning(),
-        details.mode,
-        details.features.join(" ")
-    );
+    let ProgramFiles { program: first, rewritten: second, .. } = details.program_files();
+    let rules: Vec<&str> =
+        details.features.iter().chain(&details.files).map(String::as_str).collect();
+    let mut text =
+        format!("{}\nmode {}, features {}\n", fault.kind.meaning(), details.mode, rules.join(" "));
     text += &match details.violations.as_slice() {
         [] => "The rules derive the program: it is well typed.\n".to_owned(),
         labels => format!("One premise is violated ({}): it is ill typed.\n", labels.join(", ")),
     };
     if let Some(rewrite) = &details.rewrite {
-        text += &format!("{REWRITTEN} is {PROGRAM} after {rewrite}, which preserves types.\n");
+        text += &format!("{second} is {first} after {rewrite}, which preserves types.\n");
     }
     for Row { oracle, version, program, rewritten } in &details.table {
-        text += &format!("{oracle} {version} {program} {PROGRAM}");
+        text += &format!("{oracle} {version} {program} {first}");
         if let Some(rewritten) = rewritten {
-            text += &format!(", {rewritten} {REWRITTEN}");
+            text += &format!(", {rewritten} {second}");
         }
         text.push('\n');
     }

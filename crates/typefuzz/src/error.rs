@@ -31,7 +31,7 @@ pub enum Error {
     },
     /// There is no such oracle.
     #[error(
-        "there is no oracle `{name}`; known are {known}, and a path to a rustc, followed by flags after a `:` if wanted"
+        "there is no oracle `{name}`; known are {known}, a path to a rustc or rust-analyzer, each with flags after a `:` if wanted, and a command with `{{}}` in the place of the program's file"
     )]
     NoOracle {
         /// What was asked for.

@@ -7,17 +7,12 @@ use std::sync::atomic::AtomicBool;
 use strait_findings::{Finding, Kind, read, read_text};
 use strait_toolchain::Launcher;
 
-use crate::discover::{Details, PROGRAM, REWRITTEN, TERM};
+use crate::discover::{Details, RULE_FILE, TERM};
 use crate::error::Error;
 use crate::judge::{Asked, Fault, RULES, Verdicts, judge};
 use crate::known::Known;
 use crate::oracle::{Oracle, WALL, find_called, judge_all};
 use crate::permitted::{Chosen, Permitted};
-
-/// The file with the reduced program.
-pub const REDUCED: &str = "reduced.rs";
-/// The file with the reduced program it is compared with.
-pub const REDUCED_REWRITTEN: &str = "reduced-rewritten.rs";
 
 /// A finding that can be judged again.
 pub struct Exhibit {
@@ -29,6 +24,8 @@ pub struct Exhibit {
     pub details: Details,
     /// The program as a term.
     pub term: Option<String>,
+    /// The rules that are not built in.
+    pub rules: Option<String>,
     /// The program, the reduced one if there is one.
     pub program: String,
     /// The program it is compared with.
@@ -59,14 +56,16 @@ impl Exhibit {
             .map_err(|_| refuse("finding.json does not say how the program was judged"))?;
         let text = |name: &str| read_text(folder, name);
         let source = |name: &str| text(&format!("source/{name}"));
-        let reduced = text(REDUCED)?;
+        let files = details.program_files();
+        let reduced = text(files.reduced)?;
         let rewritten = match reduced {
-            Some(_) => text(REDUCED_REWRITTEN)?,
-            None => source(REWRITTEN)?,
+            Some(_) => text(files.reduced_rewritten)?,
+            None => source(files.rewritten)?,
         };
         let program = match reduced {
             Some(reduced) => reduced,
-            None => source(PROGRAM)?.ok_or_else(|| refuse("source/program.rs is missing"))?,
+            None => source(files.program)?
+                .ok_or_else(|| refuse(&format!("source/{} is missing", files.program)))?,
         };
         let mut names = vec![details.oracle_a.as_str(), details.oracle_b.as_str()];
         names.retain(|name| *name != RULES);
@@ -77,6 +76,7 @@ impl Exhibit {
         Ok(Exhibit {
             folder: folder.to_owned(),
             term: source(TERM)?,
+            rules: source(RULE_FILE)?,
             program: inner(&program),
             rewritten: rewritten.as_deref().map(inner),
             finding,

@@ -113,8 +113,19 @@ impl Judgement {
                 self.add(Kind::PRECISION, vec![RULES.to_owned()], names(&rejects), second, why);
             }
             (None, false, false) if !second => {
-                let why = Rejection::default();
-                self.add(Kind::SOUNDNESS, names(&accepting), vec![RULES.to_owned()], second, &why);
+                let class = |one: &&&Asked<'_>| match known.accepted(one.profile, violations) {
+                    Some(class) => {
+                        *self.known.entry(class.name.clone()).or_default() += 1;
+                        false
+                    }
+                    None => true,
+                };
+                let unsound: Vec<&Asked<'_>> = accepting.iter().filter(class).copied().collect();
+                if !unsound.is_empty() {
+                    let why = Rejection::default();
+                    let rules = vec![RULES.to_owned()];
+                    self.add(Kind::SOUNDNESS, names(&unsound), rules, second, &why);
+                }
             }
             _ => {}
         }

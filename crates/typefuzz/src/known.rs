@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::error::Error;
+use crate::judge::RULES;
 use crate::oracle::{Profile, Rejection};
 
 /// A class of difference.
@@ -14,6 +15,7 @@ pub struct Class {
     pub reason: String,
     accepts: String,
     rejects: String,
+    #[serde(default)]
     codes: Vec<String>,
     #[serde(default)]
     messages: Vec<String>,
@@ -58,13 +60,23 @@ impl Known {
             accepts.is(&class.accepts)
                 && rejects.is(&class.rejects)
                 && class.explains(why)
-                && (class.violations.is_empty()
-                    || violations.iter().any(|one| class.violations.iter().any(|two| one == two)))
+                && (class.violations.is_empty() || class.is_about(violations))
+        })
+    }
+
+    /// The class of a program that violates these premises and is accepted all the same.
+    pub fn accepted(&self, accepts: &Profile, violations: &[&str]) -> Option<&Class> {
+        self.classes.iter().find(|class| {
+            class.rejects == RULES && accepts.is(&class.accepts) && class.is_about(violations)
         })
     }
 }
 
 impl Class {
+    fn is_about(&self, violations: &[&str]) -> bool {
+        violations.iter().any(|one| self.violations.iter().any(|two| one == two))
+    }
+
     fn explains(&self, why: &Rejection) -> bool {
         match why.codes.as_slice() {
             [] => self.messages.iter().any(|message| why.message.starts_with(message)),
@@ -102,5 +114,9 @@ mod tests {
         let at_impl = |violations| known.class(&analyzer, &nll, &why(&["E0277"]), violations);
         assert!(at_impl(&["supertrait"]).is_some());
         assert_eq!(at_impl(&["bound"]), None);
+        let unsound = |profile, label| known.accepted(profile, &[label]).map(|class| &class.name);
+        assert_eq!(unsound(&nll, "implied_bound").map(String::as_str), Some("implied-bounds"));
+        assert_eq!(unsound(&nll, "returned_elsewhere"), None);
+        assert!(unsound(&polonius, "returned_elsewhere").is_some());
     }
 }

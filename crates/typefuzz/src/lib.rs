@@ -16,18 +16,18 @@ mod shrink;
 pub mod system_f;
 mod workload;
 
-pub use discover::{Details, PROGRAM, REWRITTEN, Row, TERM, discovery, standalone};
+pub use discover::{Details, ProgramFiles, RULE_FILE, Row, TERM, discovery, standalone};
 pub use error::Error;
-pub use exhibit::{Exhibit, REDUCED, REDUCED_REWRITTEN, is_types};
+pub use exhibit::{Exhibit, is_types};
 pub use judge::{Asked, Fault, Judgement, RULES, Verdicts, judge};
 pub use known::{Class, Known};
 pub use oracle::{
     ORACLES, Oracle, Profile, Rejection, RunResult, Stage, Verdict, WALL, find, find_within,
-    is_built_in, judge_all,
+    is_built_in, is_command, judge_all,
 };
 pub use permitted::{Chosen, Permitted};
 pub use recipe::{BATCH, Case, Fuzzer, GENERATOR_VERSION, Mode, Other, Recipe, System};
 pub use reduce::{Reduced, Reducer, keep};
-pub use rules::{FEATURES, SYSTEM_F, file, rust};
+pub use rules::{FEATURES, RuleSet, SYSTEM_F, file, is_path};
 pub use settings::{Settings, Typechecking};
 pub use workload::Programs;

@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
-use strait_clp::{Program, Searcher, Stream, Tree, Violation, Wish};
+use strait_clp::{Program, Searcher, Source, Stream, Tree, Violation, Wish};
 
 use crate::error::Error;
-use crate::rules::{self, FEATURES};
+use crate::rules::{FEATURES, RuleSet};
 
 /// Cases that share one choice of features, and one run of a compiler.
 pub const BATCH: u64 = 100;
 /// The way from an index to a case; grows when that changes, the rules included.
-pub const GENERATOR_VERSION: u32 = 4;
+pub const GENERATOR_VERSION: u32 = 5;
 
 /// What is asked of the typechecker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,39 +50,71 @@ impl Mode {
 pub enum Fuzzer {
     /// Other features for each batch.
     Swarm,
-    /// These features.
-    Features(Vec<String>),
+    /// These rules.
+    Rules {
+        /// As the user names them.
+        names: Vec<String>,
+        /// What they are.
+        rules: RuleSet,
+    },
 }
 
 impl Fuzzer {
-    /// From names on the command line; swarm if there are none.
+    /// From names and paths on the command line; swarm if there are none.
     pub fn named(names: &[String]) -> Result<Fuzzer, Error> {
+        Fuzzer::of(names, RuleSet::named)
+    }
+
+    /// The same with the texts of the user's files: no file is read.
+    pub fn with_files(names: &[String], files: Vec<Source>) -> Result<Fuzzer, Error> {
+        Fuzzer::of(names, |names| RuleSet::with_files(names, files))
+    }
+
+    /// The user's rule files.
+    pub fn files(&self) -> &[Source] {
+        match self {
+            Fuzzer::Swarm => &[],
+            Fuzzer::Rules { rules, .. } => &rules.files,
+        }
+    }
+
+    fn of(
+        names: &[String],
+        rules: impl FnOnce(&[&str]) -> Result<RuleSet, Error>,
+    ) -> Result<Fuzzer, Error> {
         let others: Vec<&str> =
             names.iter().map(String::as_str).filter(|name| *name != "swarm").collect();
         if others.is_empty() {
             return Ok(Fuzzer::Swarm);
         }
-        rules::closure(&others)?;
-        Ok(Fuzzer::Features(others.into_iter().map(str::to_owned).collect()))
+        let rules = rules(&others)?;
+        Ok(Fuzzer::Rules { names: others.into_iter().map(str::to_owned).collect(), rules })
     }
 
-    /// The features of a batch.
-    pub fn features(&self, seed: u64, batch: u64) -> Result<Vec<&'static str>, Error> {
+    /// The rules of a batch.
+    pub fn rules(&self, seed: u64, batch: u64) -> Result<RuleSet, Error> {
         match self {
-            Fuzzer::Features(names) => {
-                let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                rules::closure(&names)
-            }
-            Fuzzer::Swarm => {
-                let mut stream = Stream::new(seed, batch, 2);
-                let mut chosen: Vec<&str> =
-                    FEATURES.iter().skip(1).map(|(name, _)| *name).collect();
-                stream.shuffle(&mut chosen);
-                chosen.truncate(stream.between(1, 5) as usize);
-                rules::closure(&chosen)
-            }
+            Fuzzer::Rules { rules, .. } => Ok(rules.clone()),
+            Fuzzer::Swarm => RuleSet::built_in(&swarm(seed, batch)),
         }
     }
+}
+
+/// Up to five features for a batch. Two of them follow a random order of all, so that each feature has its
+/// turn within as many batches as there are features, twice; the others are drawn.
+fn swarm(seed: u64, batch: u64) -> Vec<&'static str> {
+    let mut stream = Stream::new(seed, batch, 2);
+    let mut chosen: Vec<&str> = FEATURES.iter().skip(1).map(|(name, _)| *name).collect();
+    let all = chosen.clone();
+    stream.shuffle(&mut chosen);
+    chosen.truncate(stream.between(0, 3) as usize);
+    let turn = 2 * batch;
+    for place in [turn, turn + 1] {
+        let mut order = all.clone();
+        Stream::new(seed, place / all.len() as u64, 5).shuffle(&mut order);
+        chosen.push(order[(place % all.len() as u64) as usize]);
+    }
+    chosen
 }
 
 /// A program, and a second one if two are compared.
@@ -107,14 +139,24 @@ pub struct Other {
     pub rewrite: String,
 }
 
-/// A set of rules that cases are made from, with its features.
+/// A set of rules that cases are made from.
 #[derive(Debug)]
 pub struct System {
-    /// The features.
-    pub features: Vec<&'static str>,
-    /// The rules.
+    /// The rule files.
+    pub rules: RuleSet,
+    /// The rules, ready to be searched.
     pub program: Program,
 }
+
+/// What a program is to violate.
+enum Violated {
+    Nothing,
+    Any,
+    Label(String),
+}
+
+/// Labels that are tried before any premise will do.
+const LABELS: usize = 10;
 
 /// Makes cases.
 #[derive(Debug)]
@@ -125,7 +167,7 @@ pub struct Recipe {
     pub mode: Mode,
     /// Where programs come from.
     pub fuzzer: Fuzzer,
-    systems: Mutex<HashMap<Vec<&'static str>, Arc<System>>>,
+    systems: Mutex<HashMap<RuleSet, Arc<System>>>,
 }
 
 impl Recipe {
@@ -136,8 +178,8 @@ impl Recipe {
 
     /// The rules of a batch.
     pub fn system(&self, batch: u64) -> Result<Arc<System>, Error> {
-        let features = self.fuzzer.features(self.seed, batch)?;
-        system(&self.systems, features)
+        let rules = self.fuzzer.rules(self.seed, batch)?;
+        system(&self.systems, rules)
     }
 
     /// The case of an index; `None` when the search gave up or nothing could be rewritten.
@@ -149,22 +191,43 @@ impl Recipe {
             Mode::Soundness => true,
             Mode::Consistency => stream.chance(1, 4),
         };
-        // Some sizes are hard to hit with some rules: a smaller program is better than none.
         let size = stream.between(12, 70);
-        let sizes = std::iter::successors(Some(size), |size| (*size > 8).then(|| size * 2 / 3));
-        sizes.into_iter().find_map(|size| self.sized_case(system, index, violated, size))
+        if !violated {
+            return self.case_of(system, index, size, &Violated::Nothing);
+        }
+        // Each label as often as its weight says, however often its premise is met: premises about
+        // plain types are everywhere.
+        let labels = drawn(&mut stream, &system.program);
+        let tried = labels.into_iter().take(LABELS).map(Violated::Label);
+        tried.chain([Violated::Any]).find_map(|which| self.case_of(system, index, size, &which))
     }
 
-    fn sized_case(&self, system: &System, index: u64, violated: bool, size: u32) -> Option<Case> {
+    /// Some sizes are hard to hit with some rules: a smaller program is better than none.
+    fn case_of(&self, system: &System, index: u64, size: u32, which: &Violated) -> Option<Case> {
+        let smaller = |size: &u32| (*size > 8).then(|| size * 2 / 3);
+        let sizes = std::iter::successors(Some(size), smaller);
+        // Where one label cannot be had, another one may be.
+        let most = if matches!(which, Violated::Label(_)) { 2 } else { usize::MAX };
+        sizes.take(most).find_map(|size| self.sized_case(system, index, size, which))
+    }
+
+    fn sized_case(&self, system: &System, index: u64, size: u32, which: &Violated) -> Option<Case> {
         let wish = Wish {
             size: Some(size),
-            violations: u32::from(violated),
             rarity: 6,
             steps: 8_000,
             failures: 1_000,
             patience: 40,
             attempts: 60,
             ..Wish::default()
+        };
+        let wish = match which {
+            Violated::Nothing => wish,
+            Violated::Any => Wish { violations: 1, ..wish },
+            // One that is met seldom should be violated where it is met.
+            Violated::Label(label) => {
+                Wish { violations: 1, labels: vec![label.clone()], rarity: 2, attempts: 25, ..wish }
+            }
         };
         let mut searcher = Searcher::new(&system.program, wish);
         let sample = searcher.sample(self.seed, index)?;
@@ -198,17 +261,36 @@ impl Recipe {
     }
 }
 
-/// The rules with these features, compiled once.
+/// These rules, compiled once.
 fn system(
-    systems: &Mutex<HashMap<Vec<&'static str>, Arc<System>>>,
-    features: Vec<&'static str>,
+    systems: &Mutex<HashMap<RuleSet, Arc<System>>>,
+    rules: RuleSet,
 ) -> Result<Arc<System>, Error> {
     let mut systems = systems.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(system) = systems.get(&features) {
+    if let Some(system) = systems.get(&rules) {
         return Ok(Arc::clone(system));
     }
-    let program = rules::rust(&features)?;
-    let system = Arc::new(System { features: features.clone(), program });
-    systems.insert(features, Arc::clone(&system));
+    let program = rules.compile()?;
+    let system = Arc::new(System { rules: rules.clone(), program });
+    systems.insert(rules, Arc::clone(&system));
     Ok(system)
+}
+
+/// Labels in a random order in which one with twice the weight comes first twice as often.
+fn drawn(stream: &mut Stream, program: &Program) -> Vec<String> {
+    let mut left: Vec<(&str, u32)> =
+        program.weighted_labels().filter(|(_, weight)| *weight > 0).collect();
+    let mut order = Vec::new();
+    while !left.is_empty() {
+        let total: u32 = left.iter().map(|(_, weight)| weight).sum();
+        let mut number = stream.below(total);
+        let position = left.iter().position(|(_, weight)| {
+            let is_here = number < *weight;
+            number = number.saturating_sub(*weight);
+            is_here
+        });
+        let (label, _) = left.swap_remove(position.unwrap_or_default());
+        order.push(label.to_owned());
+    }
+    order
 }

@@ -4,14 +4,14 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use strait_clp::{Acceptance, Program, Searcher, Tree, Wish};
+use strait_clp::{Acceptance, Program, Searcher, Source, Tree, Wish};
 use strait_findings::attach;
 
-use crate::discover::standalone;
+use crate::discover::{RULE_FILE, standalone};
 use crate::error::Error;
-use crate::exhibit::{Exhibit, REDUCED, REDUCED_REWRITTEN};
+use crate::exhibit::Exhibit;
 use crate::judge::Fault;
-use crate::rules;
+use crate::rules::RuleSet;
 use crate::shrink::smaller;
 
 /// Steps for the rules to decide about a candidate.
@@ -65,8 +65,7 @@ impl Reducer<'_> {
         };
         let begun = Instant::now();
         let over = || (self.stop)() || begun.elapsed() > self.time;
-        let features: Vec<&str> = exhibit.details.features.iter().map(String::as_str).collect();
-        let program = rules::rust(&features)?;
+        let program = rules(exhibit)?.compile()?;
         let term =
             exhibit.term.as_deref().ok_or_else(|| refuse("source/program.term is missing"))?;
         let mut tree = Tree::parse(&program, term)?;
@@ -193,11 +192,23 @@ impl<'p, 'e> Judge<'p, 'e> {
     }
 }
 
+/// The rules that made the program of a finding.
+fn rules(exhibit: &Exhibit) -> Result<RuleSet, Error> {
+    let features: Vec<&str> = exhibit.details.features.iter().map(String::as_str).collect();
+    let features = match (features.as_slice(), &exhibit.rules) {
+        ([], Some(_)) => Vec::new(),
+        (features, _) => RuleSet::built_in(features)?.features,
+    };
+    let files = exhibit.rules.iter().map(|text| Source::new(RULE_FILE, text.as_str())).collect();
+    Ok(RuleSet { features, files })
+}
+
 /// Puts the smaller programs into the finding's directory, where a replay takes them from.
 pub fn keep(exhibit: &Exhibit, reduced: &Reduced) -> Result<(), Error> {
-    attach(&exhibit.folder, REDUCED, standalone(&reduced.program).as_bytes())?;
+    let files = exhibit.details.program_files();
+    attach(&exhibit.folder, files.reduced, standalone(&reduced.program).as_bytes())?;
     if let Some(rewritten) = &reduced.rewritten {
-        attach(&exhibit.folder, REDUCED_REWRITTEN, standalone(rewritten).as_bytes())?;
+        attach(&exhibit.folder, files.reduced_rewritten, standalone(rewritten).as_bytes())?;
     }
     Ok(())
 }

@@ -4,11 +4,13 @@
 
 use serde::{Deserialize, Serialize};
 use strait_campaign::{Mismatch, Servable, Turn, Unit};
+use strait_clp::Source;
 use strait_toolchain::Launcher;
 
 use crate::error::Error;
-use crate::oracle::{Oracle, find};
+use crate::oracle::{Oracle, find, is_command};
 use crate::recipe::{Fuzzer, GENERATOR_VERSION, Mode, Recipe};
+use crate::rules::is_path;
 use crate::workload::Programs;
 
 /// What a campaign was begun with. What the user leaves out is as it was when the campaign is resumed.
@@ -16,22 +18,41 @@ use crate::workload::Programs;
 pub struct Settings {
     /// What is asked of the typecheckers; precision if nothing is said.
     mode: Option<Mode>,
-    /// Features; swarm if there are none.
-    pub fuzzer: Vec<String>,
+    /// Features and rule files; swarm if there are none.
+    fuzzer: Vec<String>,
+    /// The rule files as they were: name and text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    files: Vec<(String, String)>,
     /// Names of oracles; the installed rustc if there are none.
     oracles: Vec<String>,
 }
 
 impl Settings {
-    /// As the user asks; every oracle once.
-    pub fn new(mode: Option<Mode>, fuzzer: Vec<String>, asked: Vec<String>) -> Self {
+    /// As the user asks; every oracle once, and the rule files as they are now.
+    pub fn new(mode: Option<Mode>, fuzzer: Vec<String>, asked: Vec<String>) -> Result<Self, Error> {
+        let read = Fuzzer::named(&fuzzer)?;
+        let files =
+            read.files().iter().map(|file| (file.name.clone(), file.text.clone())).collect();
         let mut oracles: Vec<String> = Vec::new();
         for name in asked {
             if !oracles.contains(&name) {
                 oracles.push(name);
             }
         }
-        Settings { mode, fuzzer, oracles }
+        Ok(Settings { mode, fuzzer, files, oracles })
+    }
+
+    /// Where programs come from.
+    pub fn fuzzer(&self) -> Result<Fuzzer, Error> {
+        let files = self.files.iter().map(|(name, text)| Source::new(name, text)).collect();
+        Fuzzer::with_files(&self.fuzzer, files)
+    }
+
+    /// Why workers cannot take part, if they cannot: files and commands are of this machine.
+    pub fn only_here(&self) -> Option<String> {
+        let file = self.files.first().map(|(name, _)| format!("the rule file {name}"));
+        let command = self.oracles.iter().find(|name| is_command(name));
+        file.or_else(|| command.map(|name| format!("the command `{name}`")))
     }
 
     /// What is asked.
@@ -60,6 +81,9 @@ impl strait_campaign::Settings for Settings {
             [] => "fuzzer swarm".to_owned(),
             names => format!("fuzzer {}", names.join(" ")),
         })?;
+        if !given.fuzzer.is_empty() && given.files != self.files {
+            return Err(Mismatch::Code { what: "the rules" });
+        }
         let oracles = (!given.oracles.is_empty()).then(|| given.oracles());
         Mismatch::check(self.oracles(), oracles, |names| format!("oracle {}", names.join(" ")))?;
         Ok(self)
@@ -103,6 +127,12 @@ impl Servable for Typechecking<'_> {
             )));
         }
         let names = settings.oracles.iter().map(|(name, _)| name);
+        if let Some(command) = names.clone().find(|name| is_command(name)) {
+            return Err(cannot(format!("it asks the command `{command}`")));
+        }
+        if let Some(file) = settings.fuzzer.iter().find(|name| is_path(name)) {
+            return Err(cannot(format!("it needs the rule file {file}")));
+        }
         let oracles: Vec<Box<dyn Oracle>> =
             names.map(|name| find(name, self.0, turn.stop.flag())).collect::<Result<_, _>>()?;
         let here = versions(&oracles);
@@ -111,7 +141,8 @@ impl Servable for Typechecking<'_> {
         {
             return Err(cannot(format!("it asks {} {}; here is {}", there.0, there.1, here.1)));
         }
-        let recipe = Recipe::new(settings.seed, mode, Fuzzer::named(&settings.fuzzer)?);
+        let fuzzer = Fuzzer::with_files(&settings.fuzzer, Vec::new())?;
+        let recipe = Recipe::new(settings.seed, mode, fuzzer);
         Programs::new(recipe, oracles)
     }
 }
@@ -126,7 +157,7 @@ mod tests {
     fn what_is_given_again_is_what_the_campaign_was_begun_with() {
         let of = |mode, fuzzer: &[&str], oracles: &[&str]| {
             let words = |words: &[&str]| words.iter().map(ToString::to_string).collect();
-            Settings::new(mode, words(fuzzer), words(oracles))
+            Settings::new(mode, words(fuzzer), words(oracles)).expect("settings")
         };
         let begun = of(Some(Mode::Soundness), &[], &["rustc", "next-solver", "rustc"]);
         assert_eq!(begun.oracles().len(), 2);

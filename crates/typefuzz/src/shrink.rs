@@ -186,11 +186,13 @@ mod tests {
     use strait_clp::Tree;
 
     use super::smaller;
-    use crate::rules;
+    use crate::rules::RuleSet;
 
     /// What a program can become in one step, printed.
     fn steps(term: &str) -> Vec<String> {
-        let program = rules::rust(&["higher_ranked", "associated"]).expect("rules that compile");
+        let program = RuleSet::built_in(&["higher_ranked", "associated"])
+            .and_then(|rules| rules.compile())
+            .expect("rules that compile");
         let tree = Tree::parse(&program, term).expect("a term");
         smaller(&program, &tree).iter().map(|tree| program.print(tree)).collect()
     }

@@ -62,7 +62,7 @@ impl Workload for Programs {
             mode: self.recipe.mode.name().to_owned(),
             fuzzer: match &self.recipe.fuzzer {
                 Fuzzer::Swarm => Vec::new(),
-                Fuzzer::Features(names) => names.clone(),
+                Fuzzer::Rules { names, .. } => names.clone(),
             },
             oracles: versions(&self.oracles),
         })

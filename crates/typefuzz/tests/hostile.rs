@@ -106,7 +106,8 @@ fn a_campaign_goes_on_and_what_it_saw_is_replayed_and_reduced() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut store = Store::open(folder.path()).expect("a store");
     let id = store.campaign(1, 1, "test").expect("a campaign");
-    let recipe = Recipe::new(1, Mode::Precision, Fuzzer::Features(vec!["core".to_owned()]));
+    let recipe =
+        Recipe::new(1, Mode::Precision, Fuzzer::named(&["core".to_owned()]).expect("a feature"));
     let (launcher, stop) = (Launcher::of(SUBJECT), Arc::new(AtomicBool::new(false)));
     let name = format!("{SUBJECT}:--hungry-at=7i32");
     let oracle = find_within(&name, &launcher, &stop, Duration::from_secs(60));

@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use strait_campaign::Stop;
 use strait_findings::{Finding, shell_word};
 use strait_toolchain::Launcher;
 use strait_typefuzz::{
-    FEATURES, Fuzzer, Mode, Oracle, Permitted, Programs, RULES, Recipe, Settings, WALL, counts,
-    find_within, is_built_in, is_types,
+    FEATURES, Mode, Oracle, Permitted, Programs, RULES, Recipe, Settings, WALL, counts,
+    find_within, is_built_in, is_command, is_types,
 };
 
 use crate::campaign::{
@@ -49,7 +50,8 @@ impl Asked {
 Oracles: rustc (the installed one), next-solver, polonius-next, polonius-legacy (the same with that \
 flag), rust-analyzer, or a path to any rustc or rust-analyzer, each with flags after a colon: \
 /opt/rust/bin/rustc:-Znext-solver=globally, rustc:--edition=2024. `cargo xtask compilers` in a checkout \
-of Strait unpacks some.
+of Strait unpacks some. A command with {} in the place of a file is an oracle too: it is given one \
+program at a time and accepts it by exit code 0; {.ts} asks for a file with that extension.
 Two oracles or more are also compared with each other. Differences that are understood are counted \
 and not reported.
 With --system, terms of that rule file are printed, or each is given to the command of --check on \
@@ -59,15 +61,15 @@ pub struct TypesArgs {
     /// A rule file of your own; see docs/types.md
     #[arg(long, value_name = "FILE", conflicts_with_all = ["fuzzer", "oracle", "out", "shard", "resume"])]
     system: Option<PathBuf>,
-    /// Which features the programs use: `swarm` (others all the time) or some of those that `strait
-    /// types --list` shows
+    /// What the programs are made of: `swarm` (other features all the time), some of those that `strait
+    /// types --list` shows, or rule files of your own (FILE.rules)
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     fuzzer: Vec<String>,
     /// What is asked [default: precision]
     #[arg(long, value_name = "MODE")]
     mode: Option<Asked>,
     /// Who is asked [default: rustc]
-    #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", num_args = 1..)]
     oracle: Vec<String>,
     /// Indices, each of which is a program, or two that are compared
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
@@ -130,12 +132,23 @@ impl TypesArgs {
         self.mode.map(Asked::mode)
     }
 
+    /// The oracles: names are separated by commas, a command is one whatever it has in it.
+    fn oracles(&self) -> Vec<String> {
+        let split = |value: &String| match is_command(value) {
+            true => vec![value.clone()],
+            false => value.split(',').map(str::to_owned).collect(),
+        };
+        self.oracle.iter().flat_map(split).collect()
+    }
+
     fn campaign(&self, ui: &Ui, stop: &Stop) -> anyhow::Result<Status> {
         let clock = Clock::start(stop, self.campaign.time);
         let launcher = Launcher::this_program()?.cancelled_by(stop.flag());
-        let settings = Settings::new(self.mode(), self.fuzzer.clone(), self.oracle.clone());
         // What is wrong with the command line is said before a folder is made for it.
-        Fuzzer::named(&self.fuzzer)?;
+        let settings = Settings::new(self.mode(), self.fuzzer.clone(), self.oracles())?;
+        if let (Some(what), true) = (settings.only_here(), self.campaign.queue.queue.is_some()) {
+            bail!("workers of a queue do not have {what}; run this campaign without --queue");
+        }
         self.campaign.check_folder::<Settings>()?;
         let found = match self.campaign.resume {
             false => Some(self.find(&settings.oracles(), &launcher, stop)?),
@@ -148,14 +161,14 @@ impl TypesArgs {
             Some(oracles) => oracles,
             None => {
                 // The folder may come from another person.
-                let permitted = Permitted { named: self.oracle.clone(), trust: self.trust };
+                let permitted = Permitted { named: self.oracles(), trust: self.trust };
                 let oracles = settings.oracles();
                 let asked: Vec<&str> = oracles.iter().map(String::as_str).collect();
                 permitted.choose(&self.campaign.out, &asked)?;
                 self.find(&oracles, &launcher, stop)?
             }
         };
-        let recipe = Recipe::new(seed, settings.mode(), Fuzzer::named(&settings.fuzzer)?);
+        let recipe = Recipe::new(seed, settings.mode(), settings.fuzzer()?);
         let workload = Programs::new(recipe, oracles)?;
         let before = store.totals(begun.id)?.iter().map(|total| total.programs).sum();
         let line = Line {

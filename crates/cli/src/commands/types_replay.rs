@@ -7,7 +7,7 @@ use anyhow::bail;
 use serde_json::json;
 use strait_campaign::{Ending, Stop};
 use strait_toolchain::Launcher;
-use strait_typefuzz::{Exhibit, Permitted, REDUCED, Reducer, keep};
+use strait_typefuzz::{Exhibit, Permitted, Reducer, keep};
 
 use crate::campaign::in_time;
 use crate::ui::{Paint, Status, Ui};
@@ -81,7 +81,7 @@ pub fn reduce(
         );
     };
     keep(&exhibit, &reduced)?;
-    let path = folder.join(REDUCED);
+    let path = folder.join(exhibit.details.program_files().reduced);
     if ui.json {
         ui.document(&json!({
             "before": reduced.before,

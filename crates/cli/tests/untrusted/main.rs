@@ -48,7 +48,8 @@ fn oracle(machine: &Machine, oracle: &str) {
 /// A campaign that asks a compiler of somebody else's.
 fn begin_types(machine: &Machine, store: &mut Store) {
     let evil = machine.path("evil/rustc").display().to_string();
-    let settings = strait_typefuzz::Settings::new(None, vec!["core".to_owned()], vec![evil]);
+    let settings = strait_typefuzz::Settings::new(None, vec!["core".to_owned()], vec![evil])
+        .expect("settings");
     let request = Request { settings, count: Some(10), ..Request::default() };
     begin(store, &machine.path("sent"), request, 1).expect("a campaign");
 }

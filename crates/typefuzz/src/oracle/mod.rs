@@ -4,6 +4,7 @@
 //! memory is a verdict too.
 
 mod batch;
+mod command;
 mod diagnostics;
 mod profile;
 mod rust_analyzer;
@@ -19,6 +20,7 @@ use strait_toolchain::{Launcher, Spec, run};
 use crate::error::Error;
 
 pub use batch::judge_all;
+pub use command::is_command;
 pub use profile::{Profile, Stage};
 
 /// What an oracle says about a program.
@@ -106,7 +108,8 @@ pub const ORACLES: [&str; 5] =
 /// How long an oracle may take for a hundred programs unless something else is said.
 pub const WALL: Duration = Duration::from_secs(60);
 
-/// Finds an oracle by name or by a path to a rustc or a rust-analyzer, with flags after a colon.
+/// Finds an oracle by name, by a path to a rustc or a rust-analyzer with flags after a colon, or makes
+/// one of a command with `{}` in the place of the program.
 pub fn find(
     name: &str,
     launcher: &Launcher,
@@ -133,6 +136,9 @@ pub(crate) fn find_called(
     stop: &Arc<AtomicBool>,
     wall: Duration,
 ) -> Result<Box<dyn Oracle>, Error> {
+    if is_command(oracle) {
+        return command::at(&Question { name, flags: &[], launcher, stop, wall }, oracle);
+    }
     let (base, flags) = oracle.split_once(':').unwrap_or((oracle, ""));
     let mut flags: Vec<&str> = flags.split(',').filter(|flag| !flag.is_empty()).collect();
     flags.extend(match base {
@@ -165,7 +171,9 @@ pub fn is_built_in(name: &str) -> bool {
     let is_edition = |flag: &str| {
         flag.strip_prefix("--edition=").is_some_and(|year| year.parse::<u16>().is_ok())
     };
-    ORACLES.contains(&base) && flags.split(',').all(|flag| flag.is_empty() || is_edition(flag))
+    !is_command(name)
+        && ORACLES.contains(&base)
+        && flags.split(',').all(|flag| flag.is_empty() || is_edition(flag))
 }
 
 /// How an oracle is to be found and run.
