@@ -5,7 +5,7 @@ use strait_explore::{Stateful, System, ThreadId, Touch};
 use crate::action::{Action, ActionKind};
 use crate::index::{Idx, ProcId};
 use crate::local::Status;
-use crate::machine::{Cache, Machine, Recording, State};
+use crate::machine::{Cache, Machine, State};
 use crate::menu::{Offer, OfferKind};
 use crate::moves::{Stimulus, Treatment};
 use crate::object::Object;
@@ -32,7 +32,7 @@ impl System for Machine {
 
     fn enabled(&self, state: &mut State, actions: &mut Vec<Action>) {
         let births = self.collect_enabled(state, actions);
-        if !births && !matches!(self.shared.recording, Recording::Against(_)) {
+        if !births && !self.shared.recording.refutes() {
             return;
         }
         actions.retain_mut(|action| {
