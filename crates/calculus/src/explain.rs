@@ -118,6 +118,16 @@ impl Explainer {
         Search::new(&machine, observation, max_states).run()
     }
 
+    /// Is there a schedule in which each process begins with these events, whatever it and the others
+    /// see afterwards and whether they finish or not? If none, none gives an observation that has
+    /// more events either.
+    pub fn explain_beginning(&self, observation: &Observation, max_states: usize) -> Explanation {
+        let observation = Observation { finished: false, ..observation.clone() };
+        let recording = Recording::Beginning(Arc::new(observation.clone()));
+        let machine = Machine::from_code(Arc::clone(&self.code), recording, false);
+        Search::new(&machine, &observation, max_states).run()
+    }
+
     fn against(&self, observation: &Observation) -> Machine {
         let recording = Recording::Against(Arc::new(observation.clone()));
         Machine::from_code(Arc::clone(&self.code), recording, false)

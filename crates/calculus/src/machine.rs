@@ -34,6 +34,16 @@ pub enum Recording {
     Everything,
     /// Nothing, and steps that contradict this observation do not exist.
     Against(Arc<Observation>),
+    /// Nothing, and steps after which a process would not begin with what this observation says of
+    /// it do not exist. What a process sees after that is free.
+    Beginning(Arc<Observation>),
+}
+
+impl Recording {
+    /// Are there steps that do not exist because of an observation?
+    pub(crate) fn refutes(&self) -> bool {
+        matches!(self, Recording::Against(_) | Recording::Beginning(_))
+    }
 }
 
 /// A state of a running program: for each process and object the number of its state.

@@ -123,6 +123,13 @@ impl Host for Surroundings<'_> {
                 expected(observation, path, history).filter(|wanted| *wanted == event)?;
                 Some(history + 1)
             }
+            Recording::Beginning(observation) => {
+                let path = self.path.get_or_insert_with(|| self.tables.path(self.process));
+                match expected(observation, path, history) {
+                    Some(wanted) => (wanted == event).then_some(history + 1),
+                    None => Some(history),
+                }
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::index::{FuncId, ProcId, VarId};
 use crate::local::Status;
-use crate::machine::{Machine, Recording, State};
+use crate::machine::{Machine, State};
 use crate::observation::{Event, Observation};
 use crate::tables::Tables;
 
@@ -183,7 +183,7 @@ impl Machine {
     }
 
     fn sightings(&self, tables: &Tables, history: u32) -> Vec<Sighting> {
-        if matches!(self.shared.recording, Recording::Against(_)) {
+        if self.shared.recording.refutes() {
             return vec![];
         }
         let named = |label: Option<(FuncId, VarId)>| {

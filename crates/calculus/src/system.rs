@@ -6,7 +6,7 @@ use crate::action::{Action, ActionKind};
 use crate::compact::is_compact;
 use crate::index::{Idx, ProcId};
 use crate::local::Status;
-use crate::machine::{Machine, Recording, State};
+use crate::machine::{Machine, State};
 use crate::menu::OfferKind;
 use crate::moves::{Stimulus, Treatment};
 use crate::object::Object;
@@ -33,7 +33,7 @@ impl System for Machine {
 
     fn enabled(&self, state: &mut State, actions: &mut Vec<Action>) {
         let births = self.collect_enabled(state, actions);
-        if !births && !matches!(self.shared.recording, Recording::Against(_)) {
+        if !births && !self.shared.recording.refutes() {
             return;
         }
         actions.retain_mut(|action| {

@@ -12,4 +12,4 @@ pub use evidence::{
     Complaint, GoDump, Goroutine, JavaThread, JvmDump, complaint, go_dump, jvm_dump, stack_overflow,
 };
 pub use language::{Era, Language, UnknownLanguage};
-pub use source::{Files, batch, emit, emit_kotlin, functions};
+pub use source::{Files, Processes, Standalone, batch, emit, emit_kotlin, functions, standalone};

@@ -10,6 +10,8 @@ use serde_json::Value;
 
 use crate::error::Error;
 use crate::model::{Discovery, FORMAT, Finding};
+use crate::readme::readme;
+use crate::replay::REDUCED;
 use crate::text;
 use crate::untrusted;
 
@@ -20,6 +22,9 @@ pub const FINDINGS: &str = "findings";
 pub(crate) const INCOMPLETE: &str = ".incomplete-";
 
 const JSON: &str = "finding.json";
+const README: &str = "README.md";
+/// The program as it was found.
+pub(crate) const PROGRAM: &str = "program.strait";
 /// The most that is kept of an output.
 const OUTPUT: usize = 512 * 1024;
 
@@ -33,7 +38,7 @@ pub(crate) fn reproduce(arguments: &[String]) -> String {
 pub(crate) fn files(discovery: &Discovery) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     if let Some(program) = &discovery.program {
-        files.push(("program.strait".to_owned(), program.clone().into_bytes()));
+        files.push((PROGRAM.to_owned(), program.clone().into_bytes()));
     }
     for (name, source) in &discovery.sources {
         let mut path = format!("source/{}", text::file_name(name));
@@ -95,7 +100,10 @@ fn fill(directory: &Path, finding: &Finding, files: &[(String, Vec<u8>)]) -> Res
         }
         untrusted::create(&path, content)?;
     }
-    untrusted::create(&directory.join("README.md"), readme(finding, files).as_bytes())?;
+    let program = files.iter().find(|(path, _)| path == PROGRAM);
+    let program = program.map(|(_, text)| String::from_utf8_lossy(text));
+    let page = readme(finding, program.as_deref(), None);
+    untrusted::create(&directory.join(README), page.as_bytes())?;
     untrusted::create(&directory.join(JSON), &json(finding))?;
     let source = directory.join("source");
     if source.is_dir() {
@@ -157,7 +165,7 @@ pub(crate) fn update(findings: &Path, id: &str, count: u64) -> Result<(), Error>
 pub fn attach(directory: &Path, name: &str, content: &[u8]) -> Result<String, Error> {
     let mut finding = read(directory)?;
     let name = text::file_name(name);
-    if [JSON, "README.md"].contains(&name.as_str()) {
+    if [JSON, README].contains(&name.as_str()) {
         let reason = format!("{name} cannot be replaced by an attachment");
         return Err(Error::NotAFinding { path: directory.join(&name), reason });
     }
@@ -167,6 +175,66 @@ pub fn attach(directory: &Path, name: &str, content: &[u8]) -> Result<String, Er
         replace(directory, JSON, &json(&finding))?;
     }
     Ok(name)
+}
+
+/// Adds a folder with files to a finding, or replaces the files in it. Paths are those below the folder.
+pub fn attach_files(
+    directory: &Path,
+    folder: &str,
+    files: &[(String, String)],
+) -> Result<(), Error> {
+    let mut finding = read(directory)?;
+    for (path, content) in files {
+        let parts: Vec<String> =
+            [folder].into_iter().chain(path.split('/')).map(text::file_name).collect();
+        let name = parts.join("/");
+        // No folder on the way may lead elsewhere.
+        let mut parent = directory.to_owned();
+        for part in &parts[..parts.len() - 1] {
+            parent.push(part);
+            untrusted::check_folder(&parent)?;
+            if !parent.is_dir() {
+                fs::create_dir(&parent).map_err(Error::file("make", &parent))?;
+            }
+        }
+        untrusted::create(&directory.join(&name), content.as_bytes())?;
+        if !finding.files.contains(&name) {
+            finding.files.push(name);
+        }
+    }
+    replace(directory, JSON, &json(&finding))
+}
+
+/// What is said of a finding whose program has become smaller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rewording {
+    /// The smaller program.
+    pub program: String,
+    /// One line for people.
+    pub title: String,
+    /// Why this is a fault, with lines of the smaller program.
+    pub explanation: String,
+    /// In how many runs of the smaller program the fault showed.
+    pub failed: u64,
+    /// Of how many.
+    pub runs: u64,
+}
+
+/// Attaches the smaller program to a finding and lets title, explanation and `README.md` speak of it.
+/// What the finding is grouped by stays.
+pub fn reword(directory: &Path, rewording: &Rewording) -> Result<(), Error> {
+    attach(directory, REDUCED, rewording.program.as_bytes())?;
+    let finding = Finding {
+        title: rewording.title.clone(),
+        explanation: rewording.explanation.clone(),
+        failed: rewording.failed,
+        runs: rewording.runs,
+        ..read(directory)?
+    };
+    let program = untrusted::read_text(directory, PROGRAM)?;
+    let page = readme(&finding, program.as_deref(), Some(&rewording.program));
+    replace(directory, README, page.as_bytes())?;
+    replace(directory, JSON, &json(&finding))
 }
 
 /// Puts a file in the place of another, so that readers see the one or the other.
@@ -224,43 +292,4 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
-}
-
-fn readme(finding: &Finding, files: &[(String, Vec<u8>)]) -> String {
-    let Finding {
-        kind,
-        target,
-        version,
-        seed,
-        index,
-        generator_version,
-        failed,
-        runs,
-        first_seen,
-        ..
-    } = finding;
-    let line = text::markdown_line;
-    let mut page = format!("# {}\n\n", line(&finding.title));
-    page += &format!(
-        "Shows it again, started in this directory:\n\n{}\n",
-        text::fenced(&finding.reproduce, "sh")
-    );
-    page += &format!("{} in {} {}: {}\n\n", kind, line(target), line(version), kind.meaning(),);
-    if !finding.explanation.trim().is_empty() {
-        page += &format!("{}\n", text::fenced(&finding.explanation, "text"));
-    }
-    page += &format!(
-        "First seen {first_seen} with seed {seed}, index {index} (generator {generator_version}), in {failed} of {runs} runs. How often since: `count` in finding.json.\n\n"
-    );
-    if let Some((_, program)) = files.iter().find(|(path, _)| path == "program.strait") {
-        page += &format!(
-            "The program:\n\n{}\n",
-            text::fenced(&String::from_utf8_lossy(program), "text")
-        );
-    }
-    let names: Vec<String> = files.iter().map(|(path, _)| format!("`{path}`")).collect();
-    if !names.is_empty() {
-        page += &format!("Files: {}\n", names.join(", "));
-    }
-    page
 }

@@ -14,6 +14,7 @@ mod kind;
 mod merge;
 mod model;
 mod ranges;
+mod readme;
 mod reconcile;
 mod replay;
 mod report;
@@ -22,7 +23,7 @@ mod text;
 mod untrusted;
 
 pub use baseline::{Baseline, BaselineKey, BaselinePlace};
-pub use directory::{FINDINGS, attach, read};
+pub use directory::{FINDINGS, Rewording, attach, attach_files, read, reword};
 pub use error::Error;
 pub use fault::{BrokenRule, SourceFault, SourcePlace, group_faults};
 pub use go_source::{Directive, GoFunction, GoSource};

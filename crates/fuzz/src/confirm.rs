@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use strait_runtimes::{RunOptions, TARGETS};
+use strait_runtimes::{Promise, RunOptions, TARGETS};
 use strait_toolchain::Launcher;
 
 use crate::done::run_alone;
@@ -142,8 +142,12 @@ impl Confirmer<'_> {
             if other.accepts(&work.plan, work.options.flavour).is_err() || stop() {
                 continue;
             }
-            let options =
-                RunOptions { repetitions: COMPARED, patience: COMPARISON / 3, ..work.options };
+            let options = RunOptions {
+                repetitions: COMPARED,
+                patience: COMPARISON / 3,
+                promise: Promise::Full,
+                ..work.options
+            };
             let target = FuzzTarget::built_in(other);
             let again = Arc::new(work.with(options));
             let Some(done) = run_alone(self.launcher, &target, again, &stop)? else {

@@ -10,13 +10,16 @@ use strait_findings::{Discovery, Kind};
 use strait_generate::GENERATOR_VERSION;
 use strait_runtimes::harness::plan::{At, Instruction, Op, Plan};
 use strait_runtimes::harness::record::{Path, path_name};
-use strait_runtimes::{Anomaly, Imbalance, RunOptions, lower_with_places, observation};
+use strait_runtimes::{
+    Anomaly, Flavour, Imbalance, Payload, Promise, RunOptions, Style, lower_with_places,
+    observation,
+};
 use strait_toolchain::End;
 
 use crate::confirm::Confirmation;
 use crate::dialect::Dialect;
 use crate::done::Death;
-use crate::fuzz_target::FuzzTarget;
+use crate::fuzz_target::{FuzzTarget, Way};
 use crate::judge::{Fault, Suspicion};
 use crate::work::Work;
 
@@ -47,6 +50,7 @@ pub fn discovery(
     let fault = &suspicion.fault;
     let kind = kind(fault);
     let (title, mut explanation) = words(fault, work, &source);
+    explanation.push_str(&how_it_ran(target, &work.options));
     if let Some(confirmation) = confirmation {
         explanation.push_str(&confirmation.sentences());
     }
@@ -219,6 +223,33 @@ fn words(fault: &Fault, work: &Work, source: &Source<'_>) -> (String, String) {
     }
 }
 
+/// What the words of the title about flavour, style and messages mean.
+fn how_it_ran(target: &FuzzTarget, options: &RunOptions) -> String {
+    if matches!(target.way, Way::Compiler(_)) {
+        return String::new();
+    }
+    let processes = match options.flavour {
+        Flavour::Threads => "Every process was a thread",
+        Flavour::Tasks => "Every process was a task",
+        Flavour::Mixed => "Some processes were threads and the others tasks, on the same channels",
+    };
+    let style = match options.style {
+        Style::Plain => "the program was run over and over, one run after the other (plain style)",
+        Style::Batched => {
+            "many runs were made at once, each thread or task going through all of them (batched style)"
+        }
+        Style::Barrier => {
+            "runs were made one after the other, and processes waited for each other for a moment before each operation (barrier style)"
+        }
+    };
+    let messages = match options.payload {
+        Payload::Plain => "messages were integers",
+        Payload::Boxed => "messages were boxes on the heap",
+        Payload::Counted => "messages counted how often they were dropped",
+    };
+    format!("{processes}; {style}; {messages}.\n")
+}
+
 /// What a runtime that was asked for its threads or goroutines has said, in a sentence.
 fn dumped(dump: &str) -> String {
     let deadlocked = jvm_dump(dump).deadlocked;
@@ -383,6 +414,7 @@ const MOST_REPETITIONS: u64 = 20_000;
 fn run_to_json(options: &RunOptions) -> Value {
     json!({
         "flavour": options.flavour.word(),
+        "promise": options.promise.word(),
         "style": options.style.word(),
         "payload": options.payload.word(),
         "perturbation": options.perturbation.word(),
@@ -396,6 +428,8 @@ pub fn run_from_json(value: &Value) -> Option<RunOptions> {
     let word = |name: &str| value.get(name)?.as_str();
     Some(RunOptions {
         flavour: word("flavour")?.parse().ok()?,
+        // Findings of older versions do not say it.
+        promise: word("promise").map_or(Some(Promise::Full), |word| word.parse().ok())?,
         style: word("style")?.parse().ok()?,
         payload: word("payload")?.parse().ok()?,
         perturbation: word("perturbation")?.parse().ok()?,

@@ -35,6 +35,30 @@ pub enum Error {
         /// Some of those there are.
         known: Vec<String>,
     },
+    /// The folder that was named holds another package.
+    #[error("{} is no working tree of {name}: there is no package `{package}` in it", folder.display())]
+    NotInTree {
+        /// The target.
+        name: String,
+        /// The package that it needs.
+        package: String,
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A version was named beside a working tree.
+    #[error("a working tree has one version: write `{name}` alone, without a version")]
+    VersionOfTree {
+        /// The target.
+        name: String,
+    },
+    /// A finding in a working tree, which has to be named.
+    #[error(
+        "this is about a working tree of {name}: name its folder with --path, and see that it is at the right commit"
+    )]
+    TreeNotNamed {
+        /// The target.
+        name: String,
+    },
     /// A finding that another part of Strait has made, or that lost its program.
     #[error("{} cannot be run again here: {why}", folder.display())]
     NotReplayable {

@@ -24,7 +24,9 @@ pub enum Mischief {
     Invented(i64),
     /// A channel looked closed and empty before it could be.
     ClosedEarly,
-    /// Everybody finished, which no schedule with these events allows.
+    /// A receive found all senders gone in a program that closes no channel.
+    Disconnected,
+    /// All processes finished, which no schedule with these events allows.
     FinishedEarly,
     /// Something else.
     Other,
@@ -39,6 +41,7 @@ impl Mischief {
             Mischief::Swapped(..) => "out of order",
             Mischief::Invented(_) => "from nowhere",
             Mischief::ClosedEarly => "closed early",
+            Mischief::Disconnected => "disconnected",
             Mischief::FinishedEarly => "finished early",
             Mischief::Other => "impossible",
         }
@@ -72,8 +75,14 @@ impl fmt::Display for Mischief {
                     "a channel looked closed and empty, and there was still a message to come"
                 )
             }
+            Mischief::Disconnected => {
+                write!(
+                    f,
+                    "a receive found all senders gone, although every schedule has a message for it"
+                )
+            }
             Mischief::FinishedEarly => {
-                write!(f, "all processes finished, and no schedule with these messages lets them")
+                write!(f, "all processes finished, and with what they received not all of them can")
             }
             Mischief::Other => write!(f, "no schedule gives what was received"),
         }
@@ -83,7 +92,9 @@ impl fmt::Display for Mischief {
 /// Why an observation is impossible.
 #[derive(Clone, Debug)]
 pub struct Evidence {
-    /// The smallest part that is impossible already; its processes saw this and maybe more.
+    /// The smallest part that is impossible already. If it is not `finished`, no schedule lets its
+    /// processes begin like this, whatever else happens; otherwise it is the whole observation, and
+    /// only that all processes saw no more and finished is impossible.
     pub core: Observation,
     /// What it says.
     pub mischief: Mischief,
@@ -96,74 +107,100 @@ pub fn evidence(program: &Program, explainer: &Explainer, observation: &Observat
     Evidence { core, mischief }
 }
 
-/// Leaves out last events of processes for as long as the rest is impossible.
+/// What is wrong with an observation whatever happened to operations that were given up or not chosen:
+/// a message from nowhere, one that was received twice, two of one sender in the other order.
+pub fn evidence_of_any(program: &Program, observation: &Observation) -> Option<Evidence> {
+    let sent = Sent::of(program);
+    let core = Observation { finished: false, ..observation.clone() };
+    let found = match swapped(observation, |one, other| sent.waits_in_order(one, other)) {
+        None => miscounted(&sent, observation, &core),
+        found => found,
+    };
+    found.map(|mischief| Evidence { core, mischief })
+}
+
+/// Leaves out last events of processes for as long as no schedule begins with the rest. An event that
+/// is left out may still happen, so whatever is cut, the rest is impossible for a reason of its own.
 fn core(explainer: &Explainer, observation: &Observation) -> Observation {
     let impossible = |observation: &Observation| {
-        matches!(explainer.explain(observation, STATES), Explanation::Impossible { .. })
+        matches!(explainer.explain_beginning(observation, STATES), Explanation::Impossible { .. })
     };
-    let open = Observation { finished: false, ..observation.clone() };
-    if !impossible(&open) {
+    let mut core = Observation { finished: false, ..observation.clone() };
+    if !impossible(&core) {
         return observation.clone();
     }
-    let mut core = open;
     let names: Vec<String> = core.processes.keys().cloned().collect();
     for name in names {
-        loop {
-            let mut smaller = core.clone();
-            let Some(events) = smaller.processes.get_mut(&name) else { break };
-            if events.pop().is_none() {
-                smaller.processes.remove(&name);
-            }
-            if smaller == core || !impossible(&smaller) {
-                break;
-            }
+        while let Some(smaller) = without_last(&core, &name).filter(&impossible) {
             core = smaller;
         }
     }
-    core.processes.retain(|_, events| !events.is_empty());
     core
+}
+
+/// Without the last event of a process; `None` if it has none.
+fn without_last(observation: &Observation, name: &str) -> Option<Observation> {
+    let mut smaller = observation.clone();
+    let events = smaller.processes.get_mut(name)?;
+    events.pop()?;
+    if events.is_empty() {
+        smaller.processes.remove(name);
+    }
+    Some(smaller)
 }
 
 fn mischief(program: &Program, observation: &Observation, core: &Observation) -> Mischief {
     let sent = Sent::of(program);
-    if let Some(swapped) = swapped(&sent, observation) {
+    if let Some(swapped) = swapped(observation, |one, other| sent.in_order(one, other)) {
         return swapped;
     }
     if core.finished {
         return Mischief::FinishedEarly;
     }
-    let mut times: BTreeMap<i64, usize> = BTreeMap::new();
-    integers(observation).for_each(|value| *times.entry(value).or_default() += 1);
+    if let Some(miscounted) = miscounted(&sent, observation, core) {
+        return miscounted;
+    }
     if sent.is_counted() {
-        let in_core: Vec<i64> = integers(core).collect();
-        for value in &in_core {
-            match sent.at_most(*value) {
-                0 => return Mischief::Invented(*value),
-                most if times.get(value).is_some_and(|times| *times > most) => {
-                    return Mischief::Doubled(*value);
-                }
-                _ => {}
-            }
-        }
-        let mut missing = sent.values().filter(|value| !times.contains_key(value));
-        let lost = missing.find(|value| in_core.iter().any(|later| sent.implies(*later, *value)));
+        let is_missing = |value: &i64| !integers(observation).any(|received| received == *value);
+        let mut missing = sent.values().filter(is_missing);
+        let lost = missing.find(|value| integers(core).any(|later| sent.implies(later, *value)));
         if let Some(value) = lost {
             return Mischief::Lost(value);
         }
     }
     let closed = core.processes.values().any(|events| events.last() == Some(&Event::Closed));
-    if closed { Mischief::ClosedEarly } else { Mischief::Other }
+    match (closed, sent.closes()) {
+        (true, true) => Mischief::ClosedEarly,
+        (true, false) => Mischief::Disconnected,
+        (false, _) => Mischief::Other,
+    }
+}
+
+/// A message of the core that was received more often than it can have been sent.
+fn miscounted(sent: &Sent<'_>, observation: &Observation, core: &Observation) -> Option<Mischief> {
+    if !sent.is_counted() {
+        return None;
+    }
+    let mut times: BTreeMap<i64, usize> = BTreeMap::new();
+    integers(observation).for_each(|value| *times.entry(value).or_default() += 1);
+    integers(core).find_map(|value| match sent.at_most(value) {
+        0 => Some(Mischief::Invented(value)),
+        most if times.get(&value).is_some_and(|times| *times > most) => {
+            Some(Mischief::Doubled(value))
+        }
+        _ => None,
+    })
 }
 
 /// Two messages that one process received in the other order than they were sent.
-fn swapped(sent: &Sent<'_>, observation: &Observation) -> Option<Mischief> {
+fn swapped(observation: &Observation, in_order: impl Fn(i64, i64) -> bool) -> Option<Mischief> {
     observation.processes.values().find_map(|events| {
         let values: Vec<i64> = events.iter().filter_map(integer).collect();
         let pairs = values
             .iter()
             .enumerate()
             .flat_map(|(at, first)| values[at + 1..].iter().map(move |second| (*first, *second)));
-        let mut wrong = pairs.filter(|(first, second)| sent.in_order(*second, *first));
+        let mut wrong = pairs.filter(|(first, second)| in_order(*second, *first));
         wrong.next().map(|(first, second)| Mischief::Swapped(first, second))
     })
 }
@@ -206,6 +243,31 @@ mod tests {
         check(two, &[("main", &[1, 7])], true, &Mischief::Invented(7));
         check(two, &[("main", &[2])], false, &Mischief::Lost(1));
         check(two, &[("main", &[1])], true, &Mischief::FinishedEarly);
+    }
+
+    #[test]
+    fn a_cut_keeps_what_happened_elsewhere() {
+        // Both got a message, then one found a channel closed: only that is impossible.
+        let source = "main { chan c: int[2]; spawn { put c 1; put c 2 }; spawn { get c }; get c }";
+        let program = parse(source).expect("a program");
+        let one = |value| Event::Received(Seen::Int(value));
+        let processes = [("main", vec![Event::Closed]), ("main.2", vec![one(1)])];
+        let processes = processes.map(|(name, events)| (name.to_owned(), events));
+        let observation = Observation { processes: processes.into(), finished: true };
+        let found = evidence(&program, &Explainer::new(&program), &observation);
+        assert_eq!(found.mischief, Mischief::Disconnected);
+        assert_eq!(found.core.processes.keys().collect::<Vec<_>>(), ["main"]);
+        // 2 came first, so 1 is in the channel: that the other one finds nothing is impossible, and
+        // takes both to see.
+        let source = "main { chan c: int[2]; spawn { put c 1; put c 2; close c }
+            spawn { x, ok = get c }; y, ok = get c }";
+        let program = parse(source).expect("a program");
+        let processes = [("main", vec![Event::Closed]), ("main.2", vec![one(1)])];
+        let processes = processes.map(|(name, events)| (name.to_owned(), events));
+        let observation = Observation { processes: processes.into(), finished: true };
+        let found = evidence(&program, &Explainer::new(&program), &observation);
+        assert_eq!(found.mischief, Mischief::ClosedEarly);
+        assert!(!found.core.finished, "{:?}", found.core);
     }
 
     #[test]

@@ -12,11 +12,12 @@ use std::sync::atomic::AtomicBool;
 
 use strait_emit::{Toolchain, Workshop};
 use strait_generate::Capabilities;
-use strait_runtimes::{Flavour, TARGETS, TargetInfo, harness_source, target};
+use strait_runtimes::{Flavour, Promise, TARGETS, TargetInfo, target};
 use strait_toolchain::{
-    Cache, Cargo, Dependency, Harness, Launcher, Limits, Version, WorkerSpec, limit_self, within,
+    BuildMetadata, Built, Cache, Cargo, Launcher, Limits, Version, WorkerSpec, limit_self, within,
 };
 
+use crate::crate_build::build;
 use crate::dialect::Dialect;
 use crate::error::Error;
 
@@ -43,6 +44,8 @@ pub struct FuzzTarget {
     pub is_built_in: bool,
     /// Who can run the processes, and what programs may do then.
     pub flavours: Vec<(Flavour, Capabilities)>,
+    /// The same for programs with operations about which the target promises little.
+    pub loose: Vec<(Flavour, Capabilities)>,
     /// How programs get to run there.
     pub way: Way,
 }
@@ -63,7 +66,8 @@ impl FuzzTarget {
             target: target.name.to_owned(),
             version: built_in_version(target),
             is_built_in: true,
-            flavours: flavours(target),
+            flavours: flavours(target, Promise::Full),
+            loose: flavours(target, Promise::Loose),
             way: Way::Worker(WorkerSpec::own([RUNTIMES])),
         }
     }
@@ -85,9 +89,10 @@ impl FuzzTarget {
     }
 }
 
-fn flavours(target: &TargetInfo) -> Vec<(Flavour, Capabilities)> {
+fn flavours(target: &TargetInfo, promise: Promise) -> Vec<(Flavour, Capabilities)> {
     let flavours = target.flavours().into_iter();
-    flavours.filter_map(|flavour| Some((flavour, target.capabilities(flavour)?))).collect()
+    let capabilities = |flavour| Some((flavour, target.capabilities_to(promise, flavour)?));
+    flavours.filter_map(capabilities).collect()
 }
 
 /// The version of a target that is part of this binary.
@@ -141,6 +146,8 @@ pub struct TargetFinder<'a> {
     stop: Arc<AtomicBool>,
     cargo: Option<(Cargo, Cache)>,
     flix_jar: Option<PathBuf>,
+    /// The folder that crates come from instead of the registry.
+    tree: Option<PathBuf>,
     /// Versions of a range that do not build, and why.
     pub unbuilt: Vec<(String, String)>,
     /// Targets that cannot be had here, and why.
@@ -151,12 +158,18 @@ impl<'a> TargetFinder<'a> {
     /// Nothing is looked for until it is needed. The flag ends whatever cargo is doing.
     pub fn new(launcher: &'a Launcher, stop: Arc<AtomicBool>) -> Self {
         let (unbuilt, missing) = (Vec::new(), Vec::new());
-        TargetFinder { launcher, stop, cargo: None, flix_jar: None, unbuilt, missing }
+        TargetFinder { launcher, stop, cargo: None, flix_jar: None, tree: None, unbuilt, missing }
     }
 
     /// The `flix.jar` that the user has.
     pub fn with_flix_jar(mut self, jar: Option<PathBuf>) -> Self {
         self.flix_jar = jar;
+        self
+    }
+
+    /// A working tree: crates come from this folder, whatever version is asked for.
+    pub fn with_tree(mut self, folder: Option<PathBuf>) -> Self {
+        self.tree = folder;
         self
     }
 
@@ -203,7 +216,13 @@ impl<'a> TargetFinder<'a> {
         tell: &mut dyn FnMut(&str),
     ) -> Result<Vec<FuzzTarget>, Error> {
         match wanted {
-            Wanted::BuiltIn(target) => Ok(vec![FuzzTarget::built_in(target)]),
+            Wanted::BuiltIn(target) if self.tree.is_none() => {
+                Ok(vec![FuzzTarget::built_in(target)])
+            }
+            Wanted::BuiltIn(target) => Ok(vec![self.tree(target, tell)?]),
+            Wanted::Version(target, _) | Wanted::Range(target, ..) if self.tree.is_some() => {
+                Err(Error::VersionOfTree { name: target.name.to_owned() })
+            }
             Wanted::Version(target, version) => Ok(vec![self.version(target, &version, tell)?]),
             Wanted::Range(target, from, to) => self.range(target, &from, &to, tell),
             Wanted::Language(dialect, version) => {
@@ -244,6 +263,7 @@ impl<'a> TargetFinder<'a> {
             version: toolchain.version().to_owned(),
             is_built_in: false,
             flavours,
+            loose: Vec::new(),
             way: if dialect.is_compiled {
                 Way::Compiler(Box::new(toolchain))
             } else {
@@ -285,32 +305,48 @@ impl<'a> TargetFinder<'a> {
         Ok(targets)
     }
 
-    /// One version, built if need be.
+    /// The working tree of a crate, built anew if it has changed.
+    fn tree(
+        &mut self,
+        target: &TargetInfo,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<FuzzTarget, Error> {
+        let package = package(target)?;
+        let Some(folder) = self.tree.clone() else {
+            return Err(Error::Bug { what: "no working tree".to_owned() });
+        };
+        let (cargo, cache) = self.cargo()?;
+        let found = cargo.package_in(&folder, package)?;
+        let Some((place, mut version)) = found else {
+            let (name, package) = (target.name.to_owned(), package.to_owned());
+            return Err(Error::NotInTree { name, package, folder });
+        };
+        tell(&format!("building {} {version} in {}", target.name, place.display()));
+        let built = build(cargo, cache, target, &version, Some(place))?;
+        version.build = tree_mark();
+        Ok(foreign(target, &version, built))
+    }
+
+    /// One version, built if need be; the working tree if there is one.
     pub fn version(
         &mut self,
         target: &TargetInfo,
         version: &Version,
         tell: &mut dyn FnMut(&str),
     ) -> Result<FuzzTarget, Error> {
+        if self.tree.is_some() {
+            return self.tree(target, tell);
+        }
+        if version.build == tree_mark() {
+            return Err(Error::TreeNotNamed { name: target.name.to_owned() });
+        }
         if version.to_string() == built_in_version(target) {
             return Ok(FuzzTarget::built_in(target));
         }
         tell(&format!("building {} {version}", target.name));
         let (cargo, cache) = self.cargo()?;
-        let harness = harness(target, version)?;
-        let built = cargo.build(cache, &harness)?;
-        let limits = Limits {
-            address_space: Some(ADDRESS_SPACE),
-            file_size: Some(FILE_SIZE),
-            ..Limits::default()
-        };
-        Ok(FuzzTarget {
-            target: target.name.to_owned(),
-            version: version.to_string(),
-            is_built_in: false,
-            flavours: flavours(target),
-            way: Way::Worker(WorkerSpec::foreign(built.program, [""; 0]).limits(limits)),
-        })
+        let built = build(cargo, cache, target, version, None)?;
+        Ok(foreign(target, version, built))
     }
 
     fn range(
@@ -361,7 +397,29 @@ impl<'a> TargetFinder<'a> {
     }
 }
 
-fn package(target: &TargetInfo) -> Result<&'static str, Error> {
+/// What the version of a working tree ends with, after a plus sign.
+fn tree_mark() -> BuildMetadata {
+    BuildMetadata::new("tree").unwrap_or_default()
+}
+
+/// A target in a program of its own.
+fn foreign(target: &TargetInfo, version: &Version, built: Built) -> FuzzTarget {
+    let limits = Limits {
+        address_space: Some(ADDRESS_SPACE),
+        file_size: Some(FILE_SIZE),
+        ..Limits::default()
+    };
+    FuzzTarget {
+        target: target.name.to_owned(),
+        version: version.to_string(),
+        is_built_in: false,
+        flavours: flavours(target, Promise::Full),
+        loose: flavours(target, Promise::Loose),
+        way: Way::Worker(WorkerSpec::foreign(built.program, [""; 0]).limits(limits)),
+    }
+}
+
+pub(crate) fn package(target: &TargetInfo) -> Result<&'static str, Error> {
     target.package.ok_or_else(|| Error::NoVersions {
         name: target.name.to_owned(),
         why: if target.name == "std" {
@@ -425,36 +483,6 @@ fn parse(text: &str) -> Result<Wanted, Error> {
         Some((from, to)) => Ok(Wanted::Range(target, from, to)),
         None => Ok(Wanted::Version(target, read(version)?)),
     }
-}
-
-/// The small program that runs plans on one version.
-fn harness(target: &TargetInfo, version: &Version) -> Result<Harness, Error> {
-    let package = package(target)?;
-    let bug = |what: &str| Error::Bug { what: format!("the harness of {}: {what}", target.name) };
-    let source = harness_source(target, &version.to_string()).ok_or_else(|| bug("no source"))?;
-    let (manifests, files): (Vec<_>, Vec<_>) =
-        source.files.into_iter().partition(|(path, _)| path == "Cargo.toml");
-    let manifest = manifests.first().ok_or_else(|| bug("no manifest"))?;
-    let mut manifest: toml::Table = manifest.1.parse().map_err(|error| bug(&format!("{error}")))?;
-    let dependencies = manifest.remove("dependencies");
-    let Some(toml::Value::Table(mut dependencies)) = dependencies else {
-        return Err(bug("no dependencies"));
-    };
-    let features = dependencies.remove(package).and_then(|entry| {
-        let features = entry.get("features")?.as_array()?.clone();
-        Some(features.iter().filter_map(|feature| Some(feature.as_str()?.to_owned())).collect())
-    });
-    manifest.retain(|table, _| table == "profile");
-    Ok(Harness {
-        name: "strait-harness".to_owned(),
-        pinned: Dependency {
-            features: features.unwrap_or_default(),
-            ..Dependency::new(package, version.to_string())
-        },
-        dependencies: dependencies.to_string(),
-        tables: manifest.to_string(),
-        files,
-    })
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@ use strait_calculus::{Explainer, Explanation};
 use strait_emit::Complaint;
 use strait_runtimes::harness::plan::At;
 use strait_runtimes::harness::record::Path;
-use strait_runtimes::{Anomaly, Ended, Imbalance, Record, observation};
+use strait_runtimes::{Anomaly, Ended, Imbalance, Promise, Record, observation};
 
 use crate::done::{Death, Done};
-use crate::evidence::{Evidence, evidence};
+use crate::evidence::{Evidence, evidence, evidence_of_any};
 
 /// States that explaining one record may take before it is given up, which is counted.
 const STATES: usize = 200_000;
@@ -88,7 +88,12 @@ pub fn judge(done: &Done) -> Judgement {
         }
     }
     judge_records(done, runs, &mut judgement);
+    let is_loose = done.work.options.promise == Promise::Loose;
     for tally in &summary.anomalies {
+        // A message that may be lost may be lost with what it owns.
+        if is_loose && matches!(tally.what, Anomaly::Payload(Imbalance::Leaked(_))) {
+            continue;
+        }
         let fault = Fault::Anomaly(tally.what);
         judgement.suspicions.push(Suspicion { fault, failed: tally.count, runs });
     }
@@ -99,6 +104,9 @@ fn judge_records(done: &Done, runs: u64, judgement: &mut Judgement) {
     let records = &done.summary.records;
     if records.is_empty() {
         return;
+    }
+    if done.work.options.promise == Promise::Loose {
+        return judge_loosely(done, runs, judgement);
     }
     let explainer = Explainer::new(&done.work.program);
     for tally in records {
@@ -111,6 +119,17 @@ fn judge_records(done: &Done, runs: u64, judgement: &mut Judgement) {
                 let fault = Fault::Wrong(tally.what.clone(), Box::new(evidence));
                 judgement.suspicions.push(Suspicion { fault, failed: tally.count, runs });
             }
+        }
+    }
+}
+
+/// What is wrong even if operations that were given up may have happened, and lost their message.
+fn judge_loosely(done: &Done, runs: u64, judgement: &mut Judgement) {
+    for tally in &done.summary.records {
+        let found = evidence_of_any(&done.work.program, &observation(&tally.what));
+        if let Some(evidence) = found {
+            let fault = Fault::Wrong(tally.what.clone(), Box::new(evidence));
+            judgement.suspicions.push(Suspicion { fault, failed: tally.count, runs });
         }
     }
 }

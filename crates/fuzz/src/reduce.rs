@@ -6,14 +6,18 @@ use std::time::{Duration, Instant};
 
 use strait_calculus::{Program, Verdict, print};
 use strait_explore::Coverage;
-use strait_findings::{Kind, REDUCED, attach};
+use strait_findings::{Kind, REDUCED, Rewording, attach, reword};
 use strait_generate::{Explorer, operations};
-use strait_runtimes::{RunOptions, lower, target};
+use strait_runtimes::{Promise, RunOptions, lower, target};
 use strait_toolchain::Launcher;
 
+use crate::discover::discovery;
 use crate::error::Error;
+use crate::judge::Suspicion;
+use crate::loose::loosened;
 use crate::replay::{Exhibit, Rerun};
 use crate::shrink::siblings;
+use crate::work::Work;
 
 /// States that the proof of one candidate may take.
 const PROOF_STATES: u64 = 100_000;
@@ -103,17 +107,42 @@ impl Reducer<'_> {
     /// Does it terminate by proof, and does the target promise all it needs?
     fn is_sound(&self, exhibit: &Exhibit, candidate: &Program) -> bool {
         let Ok(plan) = lower(candidate) else { return false };
+        let RunOptions { promise, flavour, .. } = exhibit.work.options;
         // A language's contract is kept by any part of a program that keeps it.
         let accepted = target(&exhibit.target.target)
-            .map_or(true, |target| target.accepts(&plan, exhibit.work.options.flavour).is_ok());
+            .map_or(true, |target| target.accepts_to(promise, &plan, flavour).is_ok());
         let explorer = Explorer { max_states: PROOF_STATES };
+        let ends = |program: &Program| {
+            matches!(explorer.verdict(program), (Verdict::Terminates, Coverage::Exhaustive))
+        };
         accepted
-            && matches!(explorer.verdict(candidate), (Verdict::Terminates, Coverage::Exhaustive))
+            && ends(candidate)
+            && (promise == Promise::Full || loosened(candidate).iter().all(ends))
     }
 }
 
-/// Puts the smaller program into the finding's directory, where a replay takes it from.
-pub fn keep(folder: &Path, reduced: &Reduced) -> Result<(), Error> {
-    attach(folder, REDUCED, print(&reduced.program).as_bytes())?;
+/// Puts the smaller program into the finding's directory, where a replay takes it from, and lets the
+/// finding speak of it, and of what else was found out.
+pub fn keep(folder: &Path, exhibit: &Exhibit, reduced: &Reduced, more: &str) -> Result<(), Error> {
+    let Rerun { failed, runs, fault } = &reduced.rerun;
+    let Some(fault) = fault else {
+        attach(folder, REDUCED, print(&reduced.program).as_bytes())?;
+        return Ok(());
+    };
+    let work = Work {
+        program: reduced.program.clone(),
+        plan: lower(&reduced.program)?,
+        ..exhibit.work.clone()
+    };
+    let suspicion = Suspicion { fault: fault.clone(), failed: *failed, runs: *runs };
+    let told = discovery(&exhibit.target, exhibit.replay.finding.seed, &work, &suspicion, None);
+    let rewording = Rewording {
+        program: print(&reduced.program),
+        title: told.title,
+        explanation: told.explanation + more,
+        failed: *failed,
+        runs: *runs,
+    };
+    reword(folder, &rewording)?;
     Ok(())
 }

@@ -13,6 +13,8 @@ pub(crate) struct Sent<'a> {
     computes: bool,
     /// Whether there is a put that may happen more than once.
     repeats: bool,
+    /// Whether there is a close.
+    closes: bool,
 }
 
 /// A put of a constant.
@@ -21,6 +23,8 @@ struct Put {
     channel: (FuncId, VarId),
     /// Which process: the number of the block that it starts with. None if several may be it.
     process: Option<usize>,
+    /// Whether it is no case of a select.
+    is_plain: bool,
     /// From the start of the process: statement, and branch inside of it, and so on.
     path: Vec<(usize, usize)>,
 }
@@ -45,7 +49,8 @@ impl Place {
 
 impl<'a> Sent<'a> {
     pub(crate) fn of(program: &'a Program) -> Self {
-        let mut sent = Sent { program, puts: Vec::new(), computes: false, repeats: false };
+        let mut sent =
+            Sent { program, puts: Vec::new(), computes: false, repeats: false, closes: false };
         let mut processes = 0;
         for function in program.functions.indices() {
             let process = (function == program.main).then_some(0);
@@ -65,12 +70,13 @@ impl<'a> Sent<'a> {
 
     fn statement(&mut self, statement: &Stmt, place: &Place, processes: &mut usize) {
         match &statement.kind {
-            StmtKind::Put { channel, value } => self.put(&channel.kind, &value.kind, place),
+            StmtKind::Put { channel, value } => self.put(&channel.kind, &value.kind, true, place),
+            StmtKind::Close { .. } => self.closes = true,
             StmtKind::Select { cases, default } => {
                 for (number, case) in cases.iter().enumerate() {
                     let place = place.branch(number);
                     if let CaseOp::Put { channel, value } = &case.op {
-                        self.put(&channel.kind, &value.kind, &place);
+                        self.put(&channel.kind, &value.kind, false, &place);
                     }
                     self.block(&case.body, &place, processes);
                 }
@@ -100,13 +106,13 @@ impl<'a> Sent<'a> {
         }
     }
 
-    fn put(&mut self, channel: &ExprKind, value: &ExprKind, place: &Place) {
+    fn put(&mut self, channel: &ExprKind, value: &ExprKind, is_plain: bool, place: &Place) {
         match (channel, value) {
             (ExprKind::Var(var), ExprKind::Int(value)) => {
                 self.repeats |= place.process.is_none();
                 let Place { function, process, path } = place.clone();
                 let channel = (function, *var);
-                self.puts.push(Put { value: *value, channel, process, path });
+                self.puts.push(Put { value: *value, channel, process, is_plain, path });
             }
             (_, ExprKind::Unit | ExprKind::Bool(_)) => {}
             _ => self.computes = true,
@@ -116,6 +122,11 @@ impl<'a> Sent<'a> {
     /// Whether [`Sent::at_most`] and [`Sent::implies`] can be believed.
     pub(crate) fn is_counted(&self) -> bool {
         !self.computes && !self.repeats
+    }
+
+    /// Whether the program closes any channel.
+    pub(crate) fn closes(&self) -> bool {
+        self.closes
     }
 
     pub(crate) fn values(&self) -> impl Iterator<Item = i64> + '_ {
@@ -138,6 +149,12 @@ impl<'a> Sent<'a> {
         known
             && places(second).all(|other| places(first).all(|one| is_before(one, other)))
             && places(second).next().is_some()
+    }
+
+    /// Likewise, by puts that wait until they are done.
+    pub(crate) fn waits_in_order(&self, first: i64, second: i64) -> bool {
+        let mut both = self.puts.iter().filter(|put| [first, second].contains(&put.value));
+        both.all(|put| put.is_plain) && self.in_order(first, second)
     }
 
     /// Was `first` certainly sent if `second` was?

@@ -2,6 +2,8 @@
 //! workers of a queue need to know. Workers fuzz the same targets at the same versions with the same
 //! generator, or they do not take part.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use strait_campaign::{Mismatch, Servable, Turn, Unit};
 use strait_generate::GENERATOR_VERSION;
@@ -13,7 +15,7 @@ use crate::fuzz_target::TargetFinder;
 use crate::workload::{Programs, target_versions};
 
 /// The way from an index to a program and its runs; grows when that changes.
-pub(crate) const RECIPE_VERSION: u32 = 2;
+pub(crate) const RECIPE_VERSION: u32 = 3;
 
 /// What a campaign was begun with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,12 +23,20 @@ pub struct Settings {
     recipe: u32,
     /// Targets as the user wrote them; all if there are none.
     pub targets: Vec<String>,
+    /// The working tree that crates come from, if they do not come from the registry.
+    #[serde(default)]
+    pub tree: Option<PathBuf>,
 }
 
 impl Settings {
     /// For these targets.
     pub fn new(targets: Vec<String>) -> Self {
-        Settings { recipe: RECIPE_VERSION, targets }
+        Settings { recipe: RECIPE_VERSION, targets, tree: None }
+    }
+
+    /// In this working tree.
+    pub fn in_tree(self, tree: Option<PathBuf>) -> Self {
+        Settings { tree, ..self }
     }
 }
 
@@ -46,10 +56,15 @@ impl strait_campaign::Settings for Settings {
         if found != ours {
             return Err(Mismatch::Version { found, ours });
         }
+        let given_tree = given.tree.is_some().then_some(&given.tree);
         let given = (!given.targets.is_empty()).then_some(&given.targets);
         Mismatch::check(&self.targets, given, |targets| match targets.as_slice() {
             [] => "all targets".to_owned(),
             targets => targets.join(" "),
+        })?;
+        Mismatch::check(&self.tree, given_tree, |tree| match tree {
+            None => "no working tree".to_owned(),
+            Some(tree) => tree.display().to_string(),
         })?;
         Ok(self)
     }

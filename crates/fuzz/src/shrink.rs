@@ -16,7 +16,7 @@ pub fn siblings(program: &Program) -> impl Iterator<Item = Program> + use<> {
     let cuts = cuts(program);
     let program = program.clone();
     cuts.into_iter().filter_map(move |cut| {
-        let text = print(&without_uncalled(cut.apply(&program)));
+        let text = print(&without_leftovers(without_uncalled(cut.apply(&program))));
         // Reading it again drops variables that are no longer used, and checks it.
         let fresh = text.len() <= original.len() && seen.insert(text.clone());
         fresh.then(|| parse(&text).ok()).flatten()
@@ -42,7 +42,8 @@ enum Cut {
 
 /// All cuts, the boldest first.
 fn cuts(program: &Program) -> Vec<Cut> {
-    let mut cuts = Vec::new();
+    // What a cut leaves behind goes with it, and so does what was there from the beginning.
+    let mut cuts = vec![Cut::Statements(Vec::new())];
     for function in program.functions.indices() {
         for (var, variable) in program.functions[function].variables.iter_enumerated() {
             if matches!(variable.ty, Some(strait_calculus::ast::Type::Chan(_))) {
@@ -147,6 +148,34 @@ fn without_uncalled(mut program: Program) -> Program {
     });
     let kept = reached.iter().map(|function| program.functions[*function].clone()).collect();
     Program { main: place(program.main), functions: kept }
+}
+
+/// The program without processes, choices and conditions that do nothing, and without channels that
+/// no statement uses.
+fn without_leftovers(mut program: Program) -> Program {
+    let is_empty = |statement: &Stmt| match &statement.kind {
+        StmtKind::Spawn { .. } | StmtKind::Choose { .. } | StmtKind::If { .. } => {
+            inner(statement).iter().all(|block| block.statements.is_empty())
+        }
+        _ => false,
+    };
+    while numbered(&program).iter().any(|(_, _, statement)| is_empty(statement)) {
+        program = rewrite(&program, &|_, _, statement| is_empty(statement).then(Vec::new));
+    }
+    let channels = |program: &Program| -> Vec<usize> {
+        let statements = numbered(program).into_iter();
+        let opened =
+            statements.filter(|(_, _, one)| matches!(one.kind, StmtKind::NewChannel { .. }));
+        opened.map(|(number, ..)| number).collect()
+    };
+    for channel in channels(&program).into_iter().rev() {
+        let without = rewrite(&program, &|number, _, _| (number == channel).then(Vec::new));
+        // A channel that is still used cannot be read any more.
+        if parse(&print(&without)).is_ok() {
+            program = without;
+        }
+    }
+    program
 }
 
 fn weight(statement: &Stmt) -> usize {
@@ -323,6 +352,22 @@ mod tests {
         assert!(texts.iter().any(|text| !text.contains("select") && text.contains("get d")));
         let distinct: HashSet<&String> = texts.iter().collect();
         assert_eq!(distinct.len(), texts.len());
+    }
+
+    #[test]
+    fn nothing_empty_and_nothing_unused_is_left() {
+        let source = "main { chan c: int; chan d: int[2]; spawn { put c 1 }; spawn { put d 2 }; \
+            choose { get d } or { get d }; get c }";
+        let program = parse(source).expect("a program");
+        let texts: Vec<String> = siblings(&program).map(|sibling| print(&sibling)).collect();
+        let is_tidy = |text: &String| !text.contains("spawn {\n    }") && !text.contains("{}");
+        assert!(texts.iter().all(is_tidy), "{texts:#?}");
+        let small = "main {\n    chan c: int\n    spawn {\n        put c 1\n    }\n    get c\n}\n";
+        assert!(texts.iter().any(|text| text == small), "{texts:#?}");
+        let source = "main { chan c: int; chan d: int; spawn { }; spawn { put c 1 }; get c }";
+        let program = parse(source).expect("a program");
+        let first = siblings(&program).next().map(|sibling| print(&sibling));
+        assert_eq!(first.as_deref(), Some(small));
     }
 
     #[test]

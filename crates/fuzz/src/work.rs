@@ -3,8 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use strait_calculus::Program;
-use strait_generate::{Config, Explorer, Generator, Heuristic};
-use strait_runtimes::{Flavour, Payload, Perturbation, Plan, RunOptions, Style, lower};
+use strait_generate::{
+    Capabilities, Config, DEFAULT_SIZE, Explorer, Generated, Generator, Heuristic,
+};
+use strait_runtimes::{Flavour, Payload, Perturbation, Plan, Promise, RunOptions, Style, lower};
 
 use crate::error::Error;
 use crate::fuzz_target::{FuzzTarget, Way};
@@ -39,6 +41,8 @@ impl Work {
 pub struct Maker {
     seed: u64,
     flavours: Vec<Flavour>,
+    /// For each flavour about some of whose operations the target promises little.
+    loose: Vec<(Flavour, Generator)>,
     is_compiled: bool,
     /// One for each flavour and size.
     generators: Vec<((Flavour, u32), Generator)>,
@@ -48,34 +52,34 @@ pub struct Maker {
 impl Maker {
     /// For the target's capabilities.
     pub fn new(seed: u64, target: &FuzzTarget) -> Result<Maker, Error> {
+        let generator = |capabilities: &Capabilities, size: u32| {
+            let (weights, capabilities) = (Heuristic::F.weights(), capabilities.clone());
+            let made = Generator::new(seed, Config { weights, capabilities, size });
+            made.map_err(|source| Error::NoPrograms { target: target.target.clone(), source })
+        };
         let mut generators = Vec::new();
         for (flavour, capabilities) in &target.flavours {
             for size in Recipe::sizes() {
-                let weights = Heuristic::F.weights();
-                let config = Config { weights, capabilities: capabilities.clone(), size };
-                let generator = Generator::new(seed, config).map_err(|source| {
-                    Error::NoPrograms { target: target.target.clone(), source }
-                })?;
-                generators.push(((*flavour, size), generator));
+                generators.push(((*flavour, size), generator(capabilities, size)?));
             }
+        }
+        let mut loose = Vec::new();
+        for (flavour, capabilities) in &target.loose {
+            loose.push((*flavour, generator(capabilities, DEFAULT_SIZE)?));
         }
         let flavours = target.flavours.iter().map(|(flavour, _)| *flavour).collect();
         let prover = Explorer { max_states: PROOF_STATES };
         let is_compiled = matches!(target.way, Way::Compiler(_));
-        Ok(Maker { seed, flavours, is_compiled, generators, prover })
+        Ok(Maker { seed, flavours, loose, is_compiled, generators, prover })
     }
 
     /// The work of an index; `None` if the flag was set meanwhile, since what it is then depends on time.
     pub fn make(&self, index: u64, stop: &AtomicBool) -> Result<Option<Work>, Error> {
-        let recipe = Recipe::of(self.seed, index, &self.flavours);
-        let key = (recipe.options.flavour, recipe.size);
-        let generator = self.generators.iter().find(|(known, _)| *known == key);
-        let (_, generator) =
-            generator.ok_or_else(|| Error::Bug { what: format!("no generator for {key:?}") })?;
-        let generated = if recipe.dwells {
-            generator.gadget(index)
-        } else {
-            generator.generate_proved(index, &self.prover.until(stop))
+        let loose: Vec<Flavour> = self.loose.iter().map(|(flavour, _)| *flavour).collect();
+        let recipe = Recipe::of(self.seed, index, &self.flavours, &loose);
+        let generated = match recipe.options.promise {
+            Promise::Full => self.promised(index, &recipe, stop)?,
+            Promise::Loose => self.quitting(index, &recipe)?,
         };
         if stop.load(Ordering::SeqCst) {
             return Ok(None);
@@ -84,6 +88,29 @@ impl Maker {
         let plan = lower(&program)?;
         let options = if self.is_compiled { compiled(recipe.options) } else { recipe.options };
         Ok(Some(Work { index, program, plan, options }))
+    }
+}
+
+impl Maker {
+    /// A program of which every outcome is promised or refuted.
+    fn promised(&self, index: u64, recipe: &Recipe, stop: &AtomicBool) -> Result<Generated, Error> {
+        let key = (recipe.options.flavour, recipe.size);
+        let generator = self.generators.iter().find(|(known, _)| *known == key);
+        let (_, generator) =
+            generator.ok_or_else(|| Error::Bug { what: format!("no generator for {key:?}") })?;
+        Ok(if recipe.dwells {
+            generator.gadget(index)
+        } else {
+            generator.generate_proved(index, &self.prover.until(stop))
+        })
+    }
+
+    /// A program that ends whatever becomes of the operations that are given up.
+    fn quitting(&self, index: u64, recipe: &Recipe) -> Result<Generated, Error> {
+        let flavour = recipe.options.flavour;
+        let generator = self.loose.iter().find(|(known, _)| *known == flavour);
+        let generated = generator.and_then(|(_, generator)| generator.quitting(index));
+        generated.ok_or_else(|| Error::Bug { what: format!("no program for {flavour:?}") })
     }
 }
 

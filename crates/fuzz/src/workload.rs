@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use strait_campaign::{Context, Delivery, Ending, Pieces, Workload};
 use strait_emit::Toolchain;
@@ -149,6 +150,17 @@ impl Workload for Programs<'_> {
         }
         part
     }
+}
+
+/// A generated program that its target could not run: a fault of Strait.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Astray {
+    /// The target and its version.
+    pub target: String,
+    /// Which program of the campaign's seed.
+    pub index: u64,
+    /// Why it could not be run.
+    pub reason: String,
 }
 
 /// A piece that is under way.
@@ -301,7 +313,11 @@ impl Running<'_, '_> {
         let judgement = judge(done);
         self.count_time(counts::JUDGING, begun.elapsed());
         self.count(counts::UNDECIDED, judgement.undecided);
-        self.count(counts::ASTRAY, u64::from(judgement.astray.is_some()));
+        if let Some(reason) = judgement.astray {
+            self.count(counts::ASTRAY, 1);
+            let note = Astray { target: self.target().name(), index: done.work.index, reason };
+            self.part.notes.push(json!(note));
+        }
         let mut discoveries: Vec<Discovery> = Vec::new();
         for suspicion in &judgement.suspicions {
             let discovery = self.follow(&done.work, suspicion)?;

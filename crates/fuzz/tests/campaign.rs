@@ -111,7 +111,11 @@ fn a_finding_can_be_run_again_and_made_small() {
     };
     let reduced = reducer.reduce(&exhibit).expect("tried").expect("it still shows");
     assert!(reduced.after < reduced.before, "{reduced:?}");
-    keep(&directory, &reduced).expect("written");
+    keep(&directory, &exhibit, &reduced, "").expect("written");
+    let page = std::fs::read_to_string(directory.join("README.md")).expect("a page");
+    let small = strait_calculus::print(&reduced.program);
+    let first = small.lines().next().expect("a program");
+    assert!(page.contains(&format!("The reduced program:\n\n```text\n  1  {first}\n")), "{page}");
     let again = Exhibit::open(&directory, &mut targets, &mut |_| {}).expect("readable");
     assert_eq!(again.work.program, reduced.program, "a replay takes the smaller program");
 }

@@ -18,7 +18,7 @@ use crate::weights::{Heuristic, Weights};
 
 /// Which programs belong to which index. Grows whenever that changes, so that a recorded index can
 /// be told from one of an older generator.
-pub const GENERATOR_VERSION: u32 = 2;
+pub const GENERATOR_VERSION: u32 = 3;
 
 /// The size of a program when nothing is said: the operations of a typical program of the paper
 /// (Fig. 1 has 14, Fig. 13 and 14 have 10, Fig. 15 has 22).
@@ -59,6 +59,8 @@ impl Default for Config {
 
 /// The most operations of a program that is one gadget, roughly.
 const GADGET_ROOM: u32 = 8;
+/// The fewest operations of a program that is one X-QUIT, roughly.
+const QUITTING_ROOM: u32 = 4;
 
 /// Makes program `index` of its seed, in any order.
 #[derive(Clone, Debug)]
@@ -150,6 +152,17 @@ impl Generator {
         }
         let (effect, rules) = (Effect::Empty, builder.counts);
         Generated { program: draft.finish(), effect, rules, proofs: Proofs::default() }
+    }
+
+    /// Program `index` of a third kind: X-QUIT and nothing around it, for targets that promise little
+    /// about operations which are given up. `None` for a target that takes no such program.
+    pub fn quitting(&self, index: u64) -> Option<Generated> {
+        let mut builder = self.builder(index, Purpose::Gadget);
+        let mut draft = program::from_effect(&mut builder, &Effect::Empty);
+        let room = builder.stream.between(QUITTING_ROOM, GADGET_ROOM);
+        extension::insert_quitting(&mut builder, &mut draft, room)?;
+        let (effect, rules) = (Effect::Empty, builder.counts);
+        Some(Generated { program: draft.finish(), effect, rules, proofs: Proofs::default() })
     }
 
     /// Program `index`, with the rules that have to be proved each time as well. What the prover

@@ -125,6 +125,8 @@ define_rules! {
     XExchange = "X-EXCHANGE" in Extension;
     /// Puts and gets that are given up for good when they take too long.
     XGiveUp = "X-GIVEUP" in Extension;
+    /// Puts and gets that are given up for good beside others that wait.
+    XQuit = "X-QUIT" in Extension;
     /// Functions that call themselves put and get.
     XRecursion = "X-RECURSION" in Extension;
 }

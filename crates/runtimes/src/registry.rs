@@ -5,7 +5,7 @@ use strait_generate::Capabilities;
 use crate::error::Error;
 use crate::harness::plan::Plan;
 use crate::harness::runner::{Runner, Sessions};
-use crate::harness::target::{Contract, Flavour};
+use crate::harness::target::{Contract, Flavour, Promise};
 
 /// A channel crate as a target.
 #[derive(Clone, Copy)]
@@ -92,6 +92,11 @@ pub const TEST_TARGETS: &[TargetInfo] = &[
     row!("broken-swaps", None, broken, Broken::new(Fault::Swaps)),
     row!("broken-deadlocks", None, broken, Broken::new(Fault::Deadlocks)),
     row!("broken-aborts", None, broken, Broken::new(Fault::Aborts)),
+    row!("planted-none", None, planted, Planted(Fault::None)),
+    row!("planted-loses-wakeup", None, planted, Planted(Fault::LosesWakeup)),
+    row!("planted-doubles", None, planted, Planted(Fault::Doubles)),
+    row!("planted-overtakes", None, planted, Planted(Fault::Overtakes)),
+    row!("planted-closes-early", None, planted, Planted(Fault::ClosesEarly)),
 ];
 
 /// The target of this name.
@@ -113,24 +118,43 @@ impl TargetInfo {
     pub fn flavours(&self) -> Vec<Flavour> {
         let runner = self.runner();
         let flavours = [Flavour::Threads, Flavour::Tasks, Flavour::Mixed];
-        flavours.into_iter().filter(|flavour| runner.contract(*flavour).is_some()).collect()
+        flavours
+            .into_iter()
+            .filter(|flavour| runner.contract(Promise::Full, *flavour).is_some())
+            .collect()
     }
 
     /// What the crate promises for a flavour.
     pub fn contract(&self, flavour: Flavour) -> Option<Contract> {
-        self.runner().contract(flavour)
+        self.contract_to(Promise::Full, flavour)
+    }
+
+    /// What the crate promises for a flavour, to that degree.
+    pub fn contract_to(&self, promise: Promise, flavour: Flavour) -> Option<Contract> {
+        self.runner().contract(promise, flavour)
     }
 
     /// Is the plan within what the crate promises for a flavour?
     pub fn accepts(&self, plan: &Plan, flavour: Flavour) -> Result<(), Error> {
+        self.accepts_to(Promise::Full, plan, flavour)
+    }
+
+    /// Is the plan within what the crate promises for a flavour, to that degree?
+    pub fn accepts_to(&self, promise: Promise, plan: &Plan, flavour: Flavour) -> Result<(), Error> {
         let beyond = |what| Error::Beyond { target: self.name.to_owned(), what };
-        let contract = self.contract(flavour).ok_or(beyond("processes of this flavour"))?;
+        let contract =
+            self.contract_to(promise, flavour).ok_or(beyond("processes of this flavour"))?;
         contract.covers(plan).map_err(beyond)
     }
 
     /// What programs the generator may make for it.
     pub fn capabilities(&self, flavour: Flavour) -> Option<Capabilities> {
-        Some(capabilities(&self.contract(flavour)?))
+        self.capabilities_to(Promise::Full, flavour)
+    }
+
+    /// What programs the generator may make for it if it is held to that degree.
+    pub fn capabilities_to(&self, promise: Promise, flavour: Flavour) -> Option<Capabilities> {
+        Some(capabilities(&self.contract_to(promise, flavour)?))
     }
 }
 

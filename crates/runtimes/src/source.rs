@@ -47,15 +47,29 @@ const HARNESS: [(&str, &str); 23] = harness_files![
     "worker.rs",
 ];
 
+/// Methods of a target that older versions of its crate may lack, as its file writes them. All have a
+/// default in the trait: not offered.
+const OPTIONAL: &str = "    usual! { close }\n";
+
 /// The program for a target at a version of its crate; `None` when the target is no crate.
 pub fn harness_source(target: &TargetInfo, version: &str) -> Option<HarnessSource> {
+    source(target, version, target.source.text.to_owned())
+}
+
+/// The same without methods that older versions may lack; `None` if there are none.
+pub fn older_harness_source(target: &TargetInfo, version: &str) -> Option<HarnessSource> {
+    let text = target.source.text;
+    text.contains(OPTIONAL).then(|| source(target, version, text.replace(OPTIONAL, "")))?
+}
+
+fn source(target: &TargetInfo, version: &str, text: String) -> Option<HarnessSource> {
     let package = target.package?;
     let mut files: Vec<(String, String)> = HARNESS
         .iter()
         .map(|(name, text)| (format!("src/harness/{name}"), (*text).to_owned()))
         .collect();
     let module = target.source.module;
-    files.push((format!("src/targets/{module}.rs"), target.source.text.to_owned()));
+    files.push((format!("src/targets/{module}.rs"), text));
     files.push((
         "src/targets/mod.rs".to_owned(),
         format!("//! One version of one crate.\n\npub mod {module};\n"),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use strait_calculus::{Explainer, Explanation, Program, print};
 use strait_generate::{Config, Generator};
 use strait_runtimes::{
-    Contract, Ended, Flavour, Payload, Perturbation, RunOptions, Runner, Style, TARGETS,
+    Contract, Ended, Flavour, Payload, Perturbation, Promise, RunOptions, Runner, Style, TARGETS,
     TEST_TARGETS, TargetInfo, capabilities, lower, observation,
 };
 
@@ -47,7 +47,8 @@ fn check(
 ) -> bool {
     let context = || format!("{} {options:?} index {index}\n{}", target.name, print(program));
     let plan = lower(program).expect("generated programs can be lowered");
-    let contract = runner.contract(options.flavour).expect("the flavour was listed");
+    let contract =
+        runner.contract(options.promise, options.flavour).expect("the flavour was listed");
     if contract.covers(&plan).is_err() {
         return false;
     }
@@ -80,6 +81,7 @@ fn check_all(target: &TargetInfo) {
                 let options = RunOptions {
                     style,
                     flavour,
+                    promise: Promise::Full,
                     payload: PAYLOADS[index as usize % 3],
                     seed: index,
                     repetitions: if style == Style::Batched { 60 } else { 10 },

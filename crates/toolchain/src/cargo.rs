@@ -118,6 +118,15 @@ impl Cargo {
         }
     }
 
+    /// Runs another program for so long at most.
+    pub(crate) fn run_for(&self, program: &Path, wall: Duration) -> Result<Finished, Error> {
+        let mut spec = Spec::new(program).directory(self.scratch.path()).keep(1 << 16).wall(wall);
+        if let Some(flag) = &self.cancel {
+            spec = spec.cancel(Arc::clone(flag));
+        }
+        run(&self.launcher, &spec)
+    }
+
     /// Runs cargo, and if the network is the reason that it fails, again with what cargo has.
     pub(crate) fn run_anywhere(
         &self,

@@ -8,6 +8,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use semver::Version;
 use serde::Deserialize;
@@ -16,6 +17,7 @@ use crate::cache::{Cache, check_name, failed, write_if_changed};
 use crate::cargo::{Cargo, Refusal};
 use crate::child::Finished;
 use crate::error::Error;
+use crate::process::End;
 
 /// The crate under test.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub struct Dependency {
     pub name: String,
     /// This version and no other.
     pub version: String,
+    /// The folder of its sources, if they do not come from the registry.
+    pub folder: Option<PathBuf>,
     /// Its name in the sources of the harness, if it is to be another.
     pub alias: Option<String>,
     /// Its features to turn on.
@@ -38,6 +42,7 @@ impl Dependency {
         Dependency {
             name: name.into(),
             version: version.into(),
+            folder: None,
             alias: None,
             features: Vec::new(),
             default_features: true,
@@ -76,6 +81,9 @@ impl Cargo {
     /// with the same files, versions and cargo. Campaigns that build at once wait for each other.
     pub fn build(&self, cache: &Cache, harness: &Harness) -> Result<Built, Error> {
         let version = self.check(harness)?;
+        if harness.pinned.folder.is_some() {
+            return self.build_tree(cache, harness);
+        }
         let key = harness.key(self.version());
         let folder = format!("harness/{}-{}-{key}", harness.pinned.name, version);
         let directory = cache.folder(&folder)?;
@@ -95,6 +103,87 @@ impl Cargo {
         let made = self.compile(&directory, &target, harness)?;
         keep(&made, &program)?;
         Ok(Built { program, directory, reused: false })
+    }
+
+    /// Builds a harness around sources that may have changed since the last time, which cargo knows.
+    fn build_tree(&self, cache: &Cache, harness: &Harness) -> Result<Built, Error> {
+        let key = harness.key(self.version());
+        let directory = cache.folder(&format!("harness/{}-tree-{key}", harness.pinned.name))?;
+        let program = directory.join("bin").join(&harness.name);
+        let _held = cache.lock("build", self.cancel())?;
+        for (path, content) in &harness.files {
+            write_if_changed(&directory.join(path), content)?;
+        }
+        write_if_changed(&directory.join("Cargo.toml"), &harness.manifest(""))?;
+        let finished =
+            self.run_anywhere(&directory, &["generate-lockfile"], &harness.pinned.name)?;
+        if !finished.end.is_success() {
+            let refusal = Refusal::of(&finished, &harness.pinned.name);
+            return Err(refused(refusal, harness, &finished));
+        }
+        let target = cache.folder("target")?;
+        let made = self.compile(&directory, &target, harness)?;
+        keep(&made, &program)?;
+        Ok(Built { program, directory, reused: false })
+    }
+
+    /// Builds a crate of these files, which has one binary of this name, in release mode.
+    pub fn build_folder(
+        &self,
+        cache: &Cache,
+        files: &[(String, String)],
+        name: &str,
+    ) -> Result<PathBuf, Error> {
+        files.iter().try_for_each(|(path, _)| check_name(path))?;
+        let directory = cache.folder(&format!("programs/{name}"))?;
+        let _held = cache.lock("build", self.cancel())?;
+        for (path, content) in files {
+            write_if_changed(&directory.join(path), content)?;
+        }
+        let target = cache.folder("target")?;
+        let target = target.to_string_lossy();
+        let format = "--message-format=json-render-diagnostics";
+        let arguments = ["build", "--release", "--target-dir", &target, format];
+        let finished = self.run_anywhere(&directory, &arguments, name)?;
+        let cannot = |said: String| Error::CannotBuild {
+            what: format!("the program {name}"),
+            directory: directory.clone(),
+            said,
+        };
+        if !finished.end.is_success() {
+            return Err(cannot(finished.stderr.last_lines(60)));
+        }
+        let made = executable(&finished, name).ok_or_else(|| cannot("no binary".to_owned()))?;
+        let program = directory.join("bin").join(name);
+        keep(&made, &program)?;
+        Ok(program)
+    }
+
+    /// Runs a program that was built here; how it ended.
+    pub fn run_program(&self, program: &Path, wall: Duration) -> Result<End, Error> {
+        Ok(self.run_for(program, wall)?.end)
+    }
+
+    /// The folder and the version of a package that stands in a folder or in its workspace; `None` if it
+    /// does not.
+    pub fn package_in(
+        &self,
+        folder: &Path,
+        package: &str,
+    ) -> Result<Option<(PathBuf, Version)>, Error> {
+        let arguments = ["metadata", "--no-deps", "--offline", "--format-version", "1"];
+        let finished = self.run(folder, &arguments)?;
+        let unreadable = |said: String| Error::CannotResolve {
+            what: format!("the package {package} in {}", folder.display()),
+            said,
+        };
+        if !finished.end.is_success() {
+            return Err(unreadable(finished.stderr.last_lines(6)));
+        }
+        let metadata: Metadata = serde_json::from_str(finished.stdout.text().trim())
+            .map_err(|error| unreadable(error.to_string()))?;
+        let found = metadata.packages.into_iter().find(|known| known.name == package);
+        Ok(found.and_then(|found| Some((found.manifest_path.parent()?.to_owned(), found.version))))
     }
 
     fn check(&self, harness: &Harness) -> Result<Version, Error> {
@@ -189,11 +278,15 @@ impl Harness {
 
     /// Cargo.toml. It is a workspace of its own: the cache may lie inside somebody's workspace.
     fn manifest(&self, requirement: &str) -> String {
-        let Dependency { name, alias, features, default_features, .. } = &self.pinned;
+        let Dependency { name, folder, alias, features, default_features, .. } = &self.pinned;
+        let place = match folder {
+            Some(folder) => format!("path = {:?}", folder.display().to_string()),
+            None => format!("version = \"{requirement}\""),
+        };
         let features: Vec<String> = features.iter().map(|feature| format!("{feature:?}")).collect();
         format!(
             "[package]\nname = \"{}\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n[workspace]\n\n\
-             [dependencies]\n{} = {{ package = \"{name}\", version = \"{requirement}\", features = [{}], default-features = {default_features} }}\n{}\n\n{}\n",
+             [dependencies]\n{} = {{ package = \"{name}\", {place}, features = [{}], default-features = {default_features} }}\n{}\n\n{}\n",
             self.name,
             alias.as_ref().unwrap_or(name),
             features.join(", "),
@@ -225,6 +318,18 @@ fn refused(refusal: Refusal, harness: &Harness, finished: &Finished) -> Error {
         Refusal::NoVersion => Error::NoSuchVersion { name, version: version.clone(), said },
         Refusal::Other => Error::CannotResolve { what: harness.what(), said },
     }
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<MetadataPackage>,
+}
+
+#[derive(Deserialize)]
+struct MetadataPackage {
+    name: String,
+    version: Version,
+    manifest_path: PathBuf,
 }
 
 #[derive(Deserialize)]

@@ -49,7 +49,7 @@ pub use parent::{PARENT_VARIABLE, die_with_parent};
 pub use process::End;
 pub use sandbox::Sandbox;
 pub use scratch::Scratch;
-pub use semver::Version;
+pub use semver::{BuildMetadata, Version};
 pub use supervisor::supervise_main;
 pub use versions::{Published, within};
 pub use watch::{Resource, machine_memory};

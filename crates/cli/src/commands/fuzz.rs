@@ -1,9 +1,9 @@
 //! `strait fuzz`: a campaign against channel runtimes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::Args;
 use strait_findings::Finding;
 use strait_fuzz::{FuzzTarget, Programs, Settings, TargetFinder, check_targets};
@@ -22,6 +22,7 @@ Other languages are fuzzed with your own tools: go@1.21.0, kotlin@1.3.2 (the ver
 kotlinx.coroutines), core-async.
 Other versions of a crate are built with your cargo: crossbeam-channel@0.5.14, kanal@0.1.0-pre1, or a range \
 flume@0.10.0..0.12.0, which ends with a table of versions and what was found in them.
+A working tree is fuzzed with --path: strait fuzz flume --path ../flume
 Exit codes: 0 nothing found, 1 something found, 2 usage, input or environment error.")]
 pub struct FuzzArgs {
     /// What to fuzz: NAME, NAME@VERSION or NAME@FROM..TO [default: all that is built in]
@@ -35,6 +36,9 @@ pub struct FuzzArgs {
     /// The flix.jar to use for the target flix
     #[arg(long, value_name = "FILE")]
     flix_jar: Option<PathBuf>,
+    /// Fuzz the working tree in this folder instead of a published version; TARGET says which crate it is
+    #[arg(long, value_name = "DIR", requires = "targets", conflicts_with = "queue")]
+    path: Option<PathBuf>,
     /// With --queue: programs in a piece of work [default: 256, fewer if --count is small]
     #[arg(long, value_name = "K", requires = "queue", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     item: Option<u64>,
@@ -49,10 +53,12 @@ impl FuzzArgs {
         check_targets(&self.targets)?;
         self.campaign.check_folder::<Settings>()?;
         let (mut session, mut store) = Session::open::<Settings>(ui, &self.campaign, &stop, clock)?;
-        let settings = Settings::new(self.targets.clone());
+        let tree = self.path.as_deref().map(working_tree).transpose()?;
+        let settings = Settings::new(self.targets.clone()).in_tree(tree);
         let begun = session.begin(&mut store, settings, self.count, self.count.is_some())?;
         let mut finder = TargetFinder::new(&launcher, Arc::clone(stop.flag()))
-            .with_flix_jar(self.flix_jar.clone());
+            .with_flix_jar(self.flix_jar.clone())
+            .with_tree(begun.settings.tree.clone());
         let fuzzed = match begun.settings.targets.as_slice() {
             [] => TargetFinder::all(),
             targets => in_time(&stop, finder.resolve(targets, &mut |text| ui.note(text)))?,
@@ -92,6 +98,12 @@ impl FuzzArgs {
             (status, _) => Ok(status),
         }
     }
+}
+
+/// The folder of a working tree, as it can be found from anywhere.
+pub fn working_tree(folder: &Path) -> anyhow::Result<PathBuf> {
+    let place = folder.canonicalize();
+    place.with_context(|| format!("cannot find the working tree {}", folder.display()))
 }
 
 /// Is this finding about this target, in this version?

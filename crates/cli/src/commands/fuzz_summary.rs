@@ -4,10 +4,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use strait_findings::{Finding, Kind, Total};
-use strait_fuzz::{FuzzTarget, counts};
+use strait_fuzz::{Astray, FuzzTarget, counts};
 
 use crate::summary::{Outcome, Shown, Summary};
 use crate::ui::{Paint, Ui, grouped};
+
+/// How many programs that could not be run are named.
+const SHOWN_ASTRAY: usize = 5;
 
 /// Everything there is to say at the end.
 pub struct FuzzSummary<'a> {
@@ -40,6 +43,7 @@ impl Summary for FuzzSummary<'_> {
             "runs": self.runs(),
             "undecided": self.count(counts::UNDECIDED),
             "astray": self.count(counts::ASTRAY),
+            "astray_programs": self.astray(),
             "unconfirmed": self.count(counts::DROPPED),
             "share": self.shares(),
             "targets": targets.collect::<Vec<Value>>(),
@@ -70,6 +74,10 @@ impl Summary for FuzzSummary<'_> {
 }
 
 impl FuzzSummary<'_> {
+    fn astray(&self) -> Vec<Astray> {
+        self.outcome.counters.notes()
+    }
+
     fn count(&self, name: &str) -> u64 {
         self.outcome.counters.count(name)
     }
@@ -176,12 +184,22 @@ impl FuzzSummary<'_> {
         for (name, text) in [
             (counts::UNDECIDED, "observations were too large to be explained or refuted"),
             (counts::DROPPED, "suspected hangs did not show again and were left out"),
-            (counts::ASTRAY, "programs were none for their target: please report this as a bug"),
         ] {
             match self.count(name) {
                 0 => {}
                 count => ui.note(format!("{} {text}", grouped(count))),
             }
+        }
+        let astray = self.count(counts::ASTRAY);
+        if astray > 0 {
+            ui.note(format!(
+                "{} generated programs could not be run by their target. This is a fault of Strait: please report it with the lines below and seed {}",
+                grouped(astray),
+                self.outcome.seed
+            ));
+        }
+        for Astray { target, index, reason } in self.astray().iter().take(SHOWN_ASTRAY) {
+            ui.note(format!("  {target}, program {index}: {reason}"));
         }
     }
 }

@@ -6,13 +6,17 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use strait_calculus::print;
-use strait_campaign::Ending;
+use strait_campaign::{Ending, Stop};
 use strait_findings::REDUCED;
-use strait_fuzz::{Exhibit, Reducer, TargetFinder, keep};
+use strait_fuzz::{
+    Exhibit, REPRODUCE, Reduced, Reducer, Reproduced, Reproducer, TargetFinder, keep, reproduction,
+};
+use strait_toolchain::Launcher;
 
 use crate::campaign::{Clock, in_time};
+use crate::commands::fuzz::working_tree;
 use crate::commands::trust::TrustArgs;
 use crate::commands::types_replay;
 use crate::duration;
@@ -21,6 +25,9 @@ use crate::ui::{Status, Ui, grouped};
 
 /// How long to try if nothing is said about it.
 const DEFAULT_TIME: Duration = Duration::from_secs(300);
+
+/// How long the program without Strait may run, all runs together.
+const REPRODUCING: Duration = Duration::from_secs(90);
 
 /// Make a finding's program small
 #[derive(Args)]
@@ -36,6 +43,10 @@ pub struct ReduceArgs {
     /// How long to try, compiling included [default: 5m after everything is compiled]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     time: Option<Duration>,
+    /// For a finding of `strait fuzz`: run it on the working tree in this folder, whatever version it
+    /// was found in
+    #[arg(long, value_name = "DIR")]
+    path: Option<PathBuf>,
     #[command(flatten)]
     trust: TrustArgs,
 }
@@ -57,7 +68,8 @@ impl ReduceArgs {
                 self.folder.display()
             );
         }
-        let mut finder = TargetFinder::new(&launcher, Arc::clone(stop.flag()));
+        let tree = self.path.as_deref().map(working_tree).transpose()?;
+        let mut finder = TargetFinder::new(&launcher, Arc::clone(stop.flag())).with_tree(tree);
         let exhibit = Exhibit::open(&self.folder, &mut finder, &mut |text| ui.note(text));
         let exhibit = in_time(&stop, exhibit)?;
         let reducer = Reducer {
@@ -75,7 +87,15 @@ impl ReduceArgs {
                 self.folder.display()
             );
         };
-        keep(&self.folder, &reduced)?;
+        // The smaller program is kept whatever becomes of the program without Strait.
+        keep(&self.folder, &exhibit, &reduced, "")?;
+        let reproduced = self.reproduce(ui, &exhibit, &reduced, &launcher, &stop)?;
+        if let Reproduction::Ran(Reproduced { failed, runs }) = reproduced {
+            let told = format!(
+                "{REPRODUCE}/ holds a crate that shows it without Strait: it failed in {failed} of {runs} runs of at most a minute.\n"
+            );
+            keep(&self.folder, &exhibit, &reduced, &told)?;
+        }
         let path = self.folder.join(REDUCED);
         if ui.json {
             ui.document(&json!({
@@ -86,6 +106,7 @@ impl ReduceArgs {
                 "failed": reduced.rerun.failed,
                 "runs": reduced.rerun.runs,
                 "file": path,
+                "reproduction": reproduced.document(),
             }))?;
             return Ok(Status::Clean);
         }
@@ -100,7 +121,61 @@ impl ReduceArgs {
             if reduced.is_minimal { "no cut is left" } else { "time was up, more may go" },
         ))?;
         ui.note(format!("written to {}", path.display()));
+        match reproduced {
+            Reproduction::Ran(Reproduced { failed, runs }) => ui.note(format!(
+                "{}: the same without Strait, failed in {failed} of {runs} runs of at most a minute",
+                self.folder.join(REPRODUCE).display()
+            )),
+            Reproduction::Unwritten(why) => {
+                ui.note(format!("no program without Strait was written: {why}"));
+            }
+        }
         Ok(Status::Clean)
+    }
+
+    /// Writes the smaller program as a crate that uses the target alone, and runs that.
+    fn reproduce(
+        &self,
+        ui: &Ui,
+        exhibit: &Exhibit,
+        reduced: &Reduced,
+        launcher: &Launcher,
+        stop: &Stop,
+    ) -> anyhow::Result<Reproduction> {
+        let Some(fault) = &reduced.rerun.fault else {
+            return Ok(Reproduction::Unwritten("the fault does not show any more".to_owned()));
+        };
+        let title = strait_findings::read(&self.folder)?.title;
+        let options = &exhibit.work.options;
+        let files = reproduction(&exhibit.target, &title, &reduced.program, options, fault);
+        let files = match files {
+            Ok(files) => files,
+            Err(why) => return Ok(Reproduction::Unwritten(why.to_string())),
+        };
+        ui.note("compiling and running the same program without Strait");
+        let reproducer = Reproducer { launcher, time: REPRODUCING, stop: &|| stop.is_due() };
+        match reproducer.reproduce(&self.folder, &files) {
+            Ok(reproduced) => Ok(Reproduction::Ran(reproduced)),
+            // The finding is smaller all the same.
+            Err(error) => Ok(Reproduction::Unwritten(error.to_string())),
+        }
+    }
+}
+
+/// What became of the program without Strait.
+enum Reproduction {
+    Ran(Reproduced),
+    Unwritten(String),
+}
+
+impl Reproduction {
+    fn document(&self) -> Value {
+        match self {
+            Reproduction::Ran(Reproduced { failed, runs }) => {
+                json!({ "failed": failed, "runs": runs })
+            }
+            Reproduction::Unwritten(why) => json!({ "unwritten": why }),
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use strait_fuzz::{Exhibit, TargetFinder};
 use strait_toolchain::{Cache, Launcher};
 
 use crate::campaign::{Clock, in_time};
+use crate::commands::fuzz::working_tree;
 use crate::commands::trust::{ModuleArgs, TrustArgs};
 use crate::commands::types_replay;
 use crate::duration;
@@ -41,6 +42,10 @@ pub struct ReplayArgs {
     /// How often a Go test is run
     #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u64).range(1..))]
     tries: u64,
+    /// For a finding of `strait fuzz`: run it on the working tree in this folder, whatever version it
+    /// was found in
+    #[arg(long, value_name = "DIR")]
+    path: Option<PathBuf>,
     #[command(flatten)]
     trust: TrustArgs,
     #[command(flatten)]
@@ -60,7 +65,8 @@ impl ReplayArgs {
             let permitted = self.trust.compilers();
             return types_replay::replay(ui, &self.folder, &permitted, &launcher, &stop);
         }
-        let mut finder = TargetFinder::new(&launcher, Arc::clone(stop.flag()));
+        let tree = self.path.as_deref().map(working_tree).transpose()?;
+        let mut finder = TargetFinder::new(&launcher, Arc::clone(stop.flag())).with_tree(tree);
         let exhibit = Exhibit::open(&self.folder, &mut finder, &mut |text| ui.note(text));
         let exhibit = in_time(&stop, exhibit)?;
         let finding = &exhibit.replay.finding;

@@ -5,6 +5,7 @@
 //! in the lines of `strait-runtimes` ([`strait_runtimes::Report`]), the number of a report being the
 //! position of the program.
 
+mod channel_crate;
 mod crystal;
 mod expression;
 mod facts;
@@ -14,6 +15,7 @@ mod interpreters;
 mod kotlin;
 mod rust;
 mod scope;
+mod standalone;
 mod text;
 mod unit;
 
@@ -24,6 +26,8 @@ use strait_calculus::{FuncId, Program};
 
 use crate::error::Error;
 use crate::language::{Era, Language};
+
+pub use standalone::{Processes, Standalone, standalone};
 
 pub(crate) use interpreters::{go_interpreter, kotlin_interpreter};
 

@@ -5,8 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{Content, Shown, Unit, highlight, plot};
+use crate::directory::PROGRAM;
 use crate::kind::Kind;
 use crate::model::Finding;
+use crate::readme::numbered;
+use crate::replay::REDUCED;
 use crate::text::{html, shell_word};
 
 const STYLE: &str = include_str!("style.css");
@@ -386,7 +389,12 @@ fn finding(shown: &Shown, unit: Unit, number: usize, open: bool) -> String {
          <div><dt>failed</dt><dd>{failed} of {runs} runs</dd></div><div><dt>seen in</dt><dd>{times}</dd></div><div><dt>first seen</dt><dd>{}</dd></div></dl>",
         html(first_seen)
     );
-    body += &shown.files.iter().map(|(name, text, cut)| file(name, text, *cut)).collect::<String>();
+    let mut files: Vec<_> = shown.files.iter().collect();
+    let is_reduced = files.iter().any(|(name, ..)| *name == REDUCED);
+    // The reduced program is the one that the explanation speaks of.
+    files.sort_by_key(|(name, ..)| *name != REDUCED);
+    let shown_files = files.iter().map(|(name, text, cut)| file(name, text, *cut, is_reduced));
+    body += &shown_files.collect::<String>();
     if !shown.finding.fingerprint.is_empty() {
         body += &format!(
             "<details class=\"file\"><summary>what groups it</summary><pre>{}</pre></details>",
@@ -411,12 +419,20 @@ fn finding(shown: &Shown, unit: Unit, number: usize, open: bool) -> String {
     )
 }
 
-fn file(name: &str, text: &str, cut: bool) -> String {
+fn file(name: &str, text: &str, cut: bool, is_reduced: bool) -> String {
     let rest = if cut { "<p class=\"cut\">The rest is in the file.</p>" } else { "" };
     match name {
-        "program.strait" => format!(
-            "<h4>Program</h4><pre class=\"program\">{}</pre>{rest}",
+        REDUCED => format!(
+            "<h4>Program, reduced</h4><pre class=\"program\">{}</pre>{rest}",
+            highlight::program(&numbered(text))
+        ),
+        PROGRAM if is_reduced => format!(
+            "<details class=\"file\"><summary>the program as it was found</summary><pre class=\"program\">{}</pre>{rest}</details>",
             highlight::program(text)
+        ),
+        PROGRAM => format!(
+            "<h4>Program</h4><pre class=\"program\">{}</pre>{rest}",
+            highlight::program(&numbered(text))
         ),
         "observation.json" => {
             format!("<h4>Observed</h4><pre>{}</pre>{rest}", html(text.trim_end()))

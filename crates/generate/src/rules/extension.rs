@@ -7,14 +7,14 @@
 
 use strait_calculus::ast::{Block, StmtKind};
 
-use super::{Builder, gadgets, rewriting};
+use super::{Builder, gadgets, quitting, rewriting};
 use crate::capabilities::Capabilities;
 use crate::draft::Draft;
 use crate::rule::Rule;
 use crate::walk;
 
 /// The extensions that add operations and need no proof.
-pub const GROWING: [Rule; 12] = [
+pub const GROWING: [Rule; 13] = [
     Rule::XTry,
     Rule::XCancel,
     Rule::XHandOff,
@@ -26,6 +26,7 @@ pub const GROWING: [Rule; 12] = [
     Rule::XShared,
     Rule::XExchange,
     Rule::XGiveUp,
+    Rule::XQuit,
     Rule::XRecursion,
 ];
 
@@ -59,6 +60,12 @@ pub fn is_possible(rule: Rule, capabilities: &Capabilities) -> bool {
         Rule::XGiveUp => {
             (all.timeout_gets || all.default_gets) && (all.timeout_puts || all.default_puts)
         }
+        Rule::XQuit => {
+            let quits_gets = all.timeout_gets || all.default_gets;
+            let quits_puts = all.timeout_puts || all.default_puts;
+            (quits_gets || quits_puts)
+                && (all.buffered || all.unbounded || all.abandon || all.close)
+        }
         Rule::XRecursion => all.recursion,
         _ => false,
     }
@@ -89,15 +96,19 @@ pub fn extend(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) {
     }
 }
 
-/// Puts one gadget that the target can take into an empty program: all of them are equally likely,
-/// but for the barest form of X-ABANDON, which gets half of the programs.
+/// Puts one gadget that the target can take into an empty program: a third of the programs is the
+/// barest form of X-ABANDON, a third is X-QUIT, and among the others all are equally likely.
 pub fn insert_any_gadget(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Option<()> {
-    if is_possible(Rule::XAbandon, builder.capabilities)
-        && builder.stream.flip()
+    let drawn = builder.stream.below(3);
+    if drawn == 0
+        && is_possible(Rule::XAbandon, builder.capabilities)
         && let Some(statements) = gadgets::bare_abandon(builder, draft)
     {
         draft.main().body.statements.extend(statements);
         builder.counts.record(Rule::XAbandon);
+        return Some(());
+    }
+    if drawn == 1 && insert_quitting(builder, draft, room).is_some() {
         return Some(());
     }
     let is_gadget = |rule| !matches!(rule, Rule::XTry | Rule::XCancel | Rule::XHandOff);
@@ -111,6 +122,16 @@ pub fn insert_any_gadget(builder: &mut Builder<'_>, draft: &mut Draft, room: u32
         weights[drawn] = 0;
     }
     None
+}
+
+/// Puts X-QUIT into an empty program.
+pub fn insert_quitting(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Option<()> {
+    if !is_possible(Rule::XQuit, builder.capabilities) {
+        return None;
+    }
+    insert_gadget(builder, draft, Rule::XQuit, room)?;
+    builder.counts.record(Rule::XQuit);
+    Some(())
 }
 
 /// Lets one operation of the program be tried or begun before it is performed, if the target can
@@ -150,6 +171,7 @@ fn insert_gadget(
         Rule::XShared => gadgets::shared(builder, draft, room),
         Rule::XExchange => gadgets::exchange(builder, draft, room),
         Rule::XGiveUp => gadgets::give_up(builder, draft, room),
+        Rule::XQuit => quitting::quit(builder, draft, room),
         Rule::XRecursion => gadgets::recursion(builder, draft, room),
         _ => None,
     }?;

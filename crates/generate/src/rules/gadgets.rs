@@ -15,7 +15,7 @@ use crate::draft::{Draft, draw_capacity};
 use crate::statements as make;
 
 /// The statements of one process.
-type Body = Vec<Stmt>;
+pub type Body = Vec<Stmt>;
 
 /// The most processes on one side of a gadget.
 const CROWD: u32 = 3;
@@ -28,7 +28,7 @@ fn crowd(builder: &mut Builder<'_>, may_be_many: bool, messages: u32) -> u32 {
 }
 
 /// Deals operations out to `hands` processes, each gets at least one if there are enough.
-fn deal(builder: &mut Builder<'_>, operations: Vec<Stmt>, hands: u32) -> Vec<Body> {
+pub fn deal(builder: &mut Builder<'_>, operations: Vec<Stmt>, hands: u32) -> Vec<Body> {
     let mut bodies = vec![Body::new(); hands as usize];
     for (number, operation) in operations.into_iter().enumerate() {
         let hand =
@@ -39,7 +39,7 @@ fn deal(builder: &mut Builder<'_>, operations: Vec<Stmt>, hands: u32) -> Vec<Bod
 }
 
 /// Declarations, then a process for each body; the process that comes here may be one of them.
-fn assemble(
+pub fn assemble(
     builder: &mut Builder<'_>,
     declarations: Vec<Stmt>,
     mut bodies: Vec<Body>,
@@ -57,11 +57,13 @@ fn assemble(
     Some(statements)
 }
 
-fn puts(draft: &mut Draft, channel: VarId, count: u32) -> Vec<Stmt> {
+/// So many puts.
+pub fn puts(draft: &mut Draft, channel: VarId, count: u32) -> Vec<Stmt> {
     (0..count).map(|_| make::put(channel, draft.payload())).collect()
 }
 
-fn gets(channel: VarId, count: u32) -> Vec<Stmt> {
+/// So many gets.
+pub fn gets(channel: VarId, count: u32) -> Vec<Stmt> {
     (0..count).map(|_| make::get(channel)).collect()
 }
 

@@ -12,6 +12,7 @@ pub mod expansion;
 pub mod extension;
 pub mod gadgets;
 pub mod generation;
+pub mod quitting;
 pub mod reordering;
 pub mod rewriting;
 

@@ -3,7 +3,9 @@
 //! [`super::by_task`].
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use super::by_task::Manner;
 use super::cell::{Cell, Ends, Side};
 use super::crew::Style;
 use super::instance::{Account, Instance};
@@ -278,9 +280,22 @@ impl<T: Target, W: Word> Actor<T, W> {
         self.process.random.below(count as u32) as usize
     }
 
-    /// How often a task polls, or how many microseconds a thread waits, before it gives up.
-    pub fn endurance(&mut self) -> u32 {
-        self.process.random.below(6)
+    /// How long a thread waits before it gives up: mostly not longer than another one takes for its
+    /// next operation, sometimes long enough to fall asleep.
+    pub fn endurance(&mut self) -> Duration {
+        let random = &mut self.process.random;
+        let most = if random.below(4) == 0 { 60 } else { 6 };
+        Duration::from_micros(u64::from(random.below(most)))
+    }
+
+    /// How a task gives up.
+    pub fn manner(&mut self) -> Manner {
+        let random = &mut self.process.random;
+        match random.below(8) {
+            0..3 => Manner::Polled(random.below(6)),
+            3..6 => Manner::Woken(1 + random.below(40)),
+            _ => Manner::Unpolled(random.below(12)),
+        }
     }
 
     /// The ends that a select needs.

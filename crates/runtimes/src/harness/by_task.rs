@@ -3,7 +3,9 @@
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 
 use super::actor::{Actor, Hold, Outcome, Request};
 use super::by_thread::without_waiting;
@@ -63,45 +65,93 @@ async fn perform<T: Target, W: Word>(
     if has_default {
         return without_waiting(actor, holds);
     }
-    let polls = has_timeout.then(|| actor.endurance());
+    let manner = has_timeout.then(|| actor.manner());
     if holds.len() > 1 {
         let first = actor.rotation(holds.len());
-        return select(holds, first, polls).await;
+        return select(holds, first, manner).await;
     }
     let Some((case, hold)) = holds.pop() else {
         return Outcome::Timeout;
     };
     let answer = match hold {
-        Hold::Put(sender, word) => patiently(pin!(T::put_task(&*sender, word)), polls).await,
-        Hold::Get(receiver) => patiently(pin!(T::get_task(&*receiver)), polls).await,
+        Hold::Put(sender, word) => patiently(pin!(T::put_task(&*sender, word)), manner).await,
+        Hold::Get(receiver) => patiently(pin!(T::get_task(&*receiver)), manner).await,
     };
     answer.map_or(Outcome::Timeout, |answer| Outcome::Done(case, answer))
 }
 
-/// Waits for a future; if `polls` is given, polls it once and so many times more.
-async fn patiently<F: Future>(mut future: Pin<&mut F>, polls: Option<u32>) -> Option<F::Output> {
-    let mut left = polls;
-    poll_fn(|context| give_up_after(&mut left, context, |context| future.as_mut().poll(context)))
-        .await
+/// How a task gives up an operation. In between it lets other tasks run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// The future is polled once and so many times more, the last time right before it is dropped.
+    Polled(u32),
+    /// The future is polled once, and dropped without another poll when it has been woken, as `select!`
+    /// and timeouts do whose other branch is ready; after so many rounds at the latest.
+    Woken(u32),
+    /// The future is polled once, and dropped after so many rounds, woken or not.
+    Unpolled(u32),
 }
 
-fn give_up_after<O>(
-    left: &mut Option<u32>,
-    context: &mut Context<'_>,
+/// Waits for a future, or gives it up.
+async fn patiently<F: Future>(
+    mut future: Pin<&mut F>,
+    manner: Option<Manner>,
+) -> Option<F::Output> {
+    give_up(manner, |context| future.as_mut().poll(context)).await
+}
+
+/// Notes that a future was woken, and wakes its task.
+struct Alarm {
+    has_rung: AtomicBool,
+    task: Waker,
+}
+
+impl Alarm {
+    fn of(context: &Context<'_>) -> Alarm {
+        Alarm { has_rung: AtomicBool::new(false), task: context.waker().clone() }
+    }
+}
+
+impl Wake for Alarm {
+    fn wake(self: Arc<Self>) {
+        self.has_rung.store(true, Ordering::SeqCst);
+        self.task.wake_by_ref();
+    }
+}
+
+/// Polls until there is an output, or gives up: `None`.
+async fn give_up<O>(
+    manner: Option<Manner>,
     mut poll: impl FnMut(&mut Context<'_>) -> Poll<O>,
-) -> Poll<Option<O>> {
-    if let Poll::Ready(output) = poll(context) {
-        return Poll::Ready(Some(output));
-    }
-    match left {
-        None => Poll::Pending,
-        Some(0) => Poll::Ready(None),
-        Some(left) => {
-            *left -= 1;
-            context.waker().wake_by_ref();
-            Poll::Pending
+) -> Option<O> {
+    let Some(manner) = manner else { return Some(poll_fn(poll).await) };
+    let (Manner::Polled(mut left) | Manner::Woken(mut left) | Manner::Unpolled(mut left)) = manner;
+    let mut alarm: Option<Arc<Alarm>> = None;
+    poll_fn(|context| {
+        let polled = match (manner, &alarm) {
+            (Manner::Polled(_), _) => poll(context),
+            (_, None) => {
+                let new = Arc::new(Alarm::of(context));
+                let waker = Waker::from(Arc::clone(&new));
+                alarm = Some(new);
+                poll(&mut Context::from_waker(&waker))
+            }
+            (Manner::Woken(_), Some(alarm)) if alarm.has_rung.load(Ordering::SeqCst) => {
+                return Poll::Ready(None);
+            }
+            _ => Poll::Pending,
+        };
+        if let Poll::Ready(output) = polled {
+            return Poll::Ready(Some(output));
         }
-    }
+        if left == 0 {
+            return Poll::Ready(None);
+        }
+        left -= 1;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await
 }
 
 type Pending<'a, W> = (usize, Pin<Box<dyn Future<Output = Answer<W>> + Send + 'a>>);
@@ -110,7 +160,7 @@ type Pending<'a, W> = (usize, Pin<Box<dyn Future<Output = Answer<W>> + Send + 'a
 async fn select<T: Target, W: Word>(
     holds: Vec<(usize, Hold<T, W>)>,
     first: usize,
-    polls: Option<u32>,
+    manner: Option<Manner>,
 ) -> Outcome<W> {
     let mut ends = Vec::with_capacity(holds.len());
     for (case, hold) in holds {
@@ -130,16 +180,13 @@ async fn select<T: Target, W: Word>(
         }
     }
     futures.rotate_left(first);
-    let mut left = polls;
-    let done = poll_fn(|context| {
-        give_up_after(&mut left, context, |context| {
-            for (case, future) in &mut futures {
-                if let Poll::Ready(answer) = future.as_mut().poll(context) {
-                    return Poll::Ready((*case, answer));
-                }
+    let done = give_up(manner, |context| {
+        for (case, future) in &mut futures {
+            if let Poll::Ready(answer) = future.as_mut().poll(context) {
+                return Poll::Ready((*case, answer));
             }
-            Poll::Pending
-        })
+        }
+        Poll::Pending
     })
     .await;
     drop(futures);

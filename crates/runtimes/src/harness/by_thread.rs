@@ -42,7 +42,7 @@ fn perform<T: Target, W: Word>(actor: &mut Actor<T, W>, request: Request<T, W>) 
     if has_default {
         return without_waiting(actor, holds);
     }
-    let patience = has_timeout.then(|| Duration::from_micros(u64::from(actor.endurance())));
+    let patience = has_timeout.then(|| actor.endurance());
     let mut holds = holds;
     if holds.len() > 1 {
         return select(holds, patience);

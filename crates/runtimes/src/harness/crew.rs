@@ -21,7 +21,7 @@ use super::payload::{Payload, Word};
 use super::plan::Plan;
 use super::random::{Perturbation, Random};
 use super::record::Path;
-use super::target::{Contract, Flavour, Target};
+use super::target::{Contract, Flavour, Promise, Target};
 use super::uses::Uses;
 use super::watch::Watch;
 use super::{by_task, by_thread};
@@ -48,6 +48,8 @@ pub struct RunOptions {
     pub style: Style,
     /// Who runs the processes.
     pub flavour: Flavour,
+    /// Which contract the program keeps to.
+    pub promise: Promise,
     /// What the messages are.
     pub payload: Payload,
     /// Where decisions come from.
@@ -65,6 +67,7 @@ impl Default for RunOptions {
         RunOptions {
             style: Style::default(),
             flavour: Flavour::default(),
+            promise: Promise::default(),
             payload: Payload::default(),
             seed: 0,
             repetitions: 10,

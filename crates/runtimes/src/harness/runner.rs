@@ -7,13 +7,13 @@ use super::crew::RunOptions;
 use super::payload::Parcel;
 use super::plan::{Capacity, Instruction, Op, Plan};
 use super::session::{Session, Summary};
-use super::target::{Contract, Flavour, Target};
+use super::target::{Contract, Flavour, Promise, Target};
 use super::watch::Watch;
 
 /// A target that runs plans.
 pub trait Runner: Send {
-    /// What the target promises for a flavour; `None` when it has none.
-    fn contract(&self, flavour: Flavour) -> Option<Contract>;
+    /// What the target promises for a flavour, to that degree; `None` when it has none.
+    fn contract(&self, promise: Promise, flavour: Flavour) -> Option<Contract>;
     /// Runs a plan, which has to be within the contract.
     fn run(&mut self, plan: &Plan, options: &RunOptions) -> Result<Summary, std::io::Error>;
     /// Signs of life.
@@ -35,8 +35,8 @@ impl<T: Target> Sessions<T> {
 }
 
 impl<T: Target> Runner for Sessions<T> {
-    fn contract(&self, flavour: Flavour) -> Option<Contract> {
-        self.target.contract(flavour)
+    fn contract(&self, promise: Promise, flavour: Flavour) -> Option<Contract> {
+        self.target.contract_to(promise, flavour)
     }
 
     fn run(&mut self, plan: &Plan, options: &RunOptions) -> Result<Summary, std::io::Error> {

@@ -133,7 +133,7 @@ impl<T: Target, W: Word> Session<T, W> {
 
     /// Runs a job. The plan has to be within the target's contract.
     pub fn run(&mut self, target: &T, plan: &Plan, options: &RunOptions) -> Summary {
-        let Some(contract) = target.contract(options.flavour) else {
+        let Some(contract) = target.contract_to(options.promise, options.flavour) else {
             return astray("the target has no processes of this flavour");
         };
         if self.is_stuck {

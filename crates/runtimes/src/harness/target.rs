@@ -21,6 +21,17 @@ pub enum Flavour {
     Mixed,
 }
 
+/// How much is promised about operations that are given up or not chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Promise {
+    /// They have not happened.
+    #[default]
+    Full,
+    /// They may have happened, and their message may be lost. Apart from that nothing crashes or hangs, no
+    /// message is received twice, and those that are received keep their order.
+    Loose,
+}
+
 /// What a crate promises for one flavour. What is false here is not asked of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contract {
@@ -111,6 +122,21 @@ pub trait Target: Clone + Send + Sync + Sized + 'static {
 
     /// What the crate promises for processes of this flavour; `None` when it has none.
     fn contract(&self, flavour: Flavour) -> Option<Contract>;
+
+    /// What can be asked of the crate beyond its contract if [`Promise::Loose`] is enough: the contract
+    /// with more operations. `None` when there is nothing more, or when the documentation leaves open
+    /// whether such operations hang or crash.
+    fn loose_contract(&self, _flavour: Flavour) -> Option<Contract> {
+        None
+    }
+
+    /// What the crate promises to that degree.
+    fn contract_to(&self, promise: Promise, flavour: Flavour) -> Option<Contract> {
+        match promise {
+            Promise::Full => self.contract(flavour),
+            Promise::Loose => self.loose_contract(flavour),
+        }
+    }
 
     /// A new channel, within the contract.
     fn open<W: Word>(&self, capacity: Capacity) -> (Self::Sender<W>, Self::Receiver<W>);

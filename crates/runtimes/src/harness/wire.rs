@@ -12,7 +12,7 @@ use super::plan::At;
 use super::random::Perturbation;
 use super::record::{Record, path_name, path_of};
 use super::session::{Anomaly, Ended, Summary, Tally};
-use super::target::Flavour;
+use super::target::{Flavour, Promise};
 
 /// The version of the protocol; part of `ready`.
 pub const VERSION: u32 = 1;
@@ -49,6 +49,7 @@ pub enum Report {
 
 const FLAVOURS: [(&str, Flavour); 3] =
     [("threads", Flavour::Threads), ("tasks", Flavour::Tasks), ("mixed", Flavour::Mixed)];
+const PROMISES: [(&str, Promise); 2] = [("full", Promise::Full), ("loose", Promise::Loose)];
 const STYLES: [(&str, Style); 3] =
     [("plain", Style::Plain), ("batched", Style::Batched), ("barrier", Style::Barrier)];
 const PAYLOADS: [(&str, Payload); 3] =
@@ -82,6 +83,7 @@ macro_rules! words {
 }
 
 words!(Flavour, FLAVOURS);
+words!(Promise, PROMISES);
 words!(Style, STYLES);
 words!(Payload, PAYLOADS);
 words!(Perturbation, PERTURBATIONS);
@@ -90,8 +92,13 @@ impl JobLine {
     /// The line.
     pub fn to_line(&self) -> String {
         let options = &self.options;
+        // Workers of other languages know nothing else than the full contract.
+        let promise = match options.promise {
+            Promise::Full => "",
+            Promise::Loose => " loose",
+        };
         format!(
-            "job {} {} {} {} {} {} {} {} {} {}",
+            "job {} {} {} {} {} {} {} {} {} {}{promise}",
             self.id,
             self.target,
             options.flavour.word(),
@@ -110,7 +117,8 @@ impl JobLine {
         let mut words = line.strip_prefix("job ")?.split_ascii_whitespace();
         let mut word = || words.next();
         let (id, target) = (word()?.parse().ok()?, word()?.to_owned());
-        let options = RunOptions {
+        let mut options = RunOptions {
+            promise: Promise::Full,
             flavour: word()?.parse().ok()?,
             style: word()?.parse().ok()?,
             payload: word()?.parse().ok()?,
@@ -120,6 +128,11 @@ impl JobLine {
             patience: Duration::from_millis(word()?.parse().ok()?),
         };
         let lines = word()?.parse().ok()?;
+        match words.next() {
+            None => {}
+            Some("loose") => options.promise = Promise::Loose,
+            Some(_) => return None,
+        }
         words.next().is_none().then_some(JobLine { id, target, options, lines })
     }
 }

@@ -138,7 +138,7 @@ fn run(runner: &mut dyn Runner, job: &JobLine, text: &str) -> Summary {
         Ok(plan) => plan,
         Err(bad) => return astray(bad),
     };
-    let Some(contract) = runner.contract(job.options.flavour) else {
+    let Some(contract) = runner.contract(job.options.promise, job.options.flavour) else {
         return astray("the target has no processes of this flavour");
     };
     if let Err(what) = contract.covers(&plan) {

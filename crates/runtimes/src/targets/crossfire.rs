@@ -56,6 +56,14 @@ impl Target for Crossfire {
         })
     }
 
+    /// "You cannot know the true result from SendFuture, since it's dropped upon cancellation": the message
+    /// may be sent or not.
+    fn loose_contract(&self, flavour: Flavour) -> Option<Contract> {
+        let promised = self.contract(flavour)?;
+        let can_poll = flavour == Flavour::Tasks;
+        Some(Contract { select_puts: can_poll, cancel_puts: true, ..promised })
+    }
+
     fn open<W: Word>(&self, capacity: Capacity) -> (Sender<W>, Receiver<W>) {
         match capacity {
             Capacity::Unbounded => {

@@ -27,10 +27,10 @@ impl Target for Flume {
     /// operation at once", `wait`: "Wait until one of the events associated with this `Selector` has
     /// completed." · `send_timeout` gives the message back, `recv_timeout` leaves it.
     ///
-    /// A value sent to a task that waits on a rendezvous channel is left for whoever comes first,
-    /// who may be the sender itself: that is no rendezvous as the language has it, so tasks have
+    /// A value sent to a task that waits on a rendezvous channel is left for the first receiver that comes,
+    /// which may be the sender itself: that is no rendezvous as the language has it, so tasks have
     /// none. Nothing is said about sends that are not chosen or whose future is dropped: they may still
-    /// have happened, so they are not asked for.
+    /// have happened, so they are asked for only loosely.
     fn contract(&self, flavour: Flavour) -> Option<Contract> {
         Some(Contract {
             rendezvous: flavour == Flavour::Threads,
@@ -39,6 +39,15 @@ impl Target for Flume {
             cancel_puts: flavour == Flavour::Threads,
             ..Contract::ALL
         })
+    }
+
+    /// `Selector::send`: "Add a send operation to the selector that sends the provided value." ·
+    /// `send_async`: "If the channel is bounded and is full, the returned future will yield to the async
+    /// runtime", which includes the capacity 0. · Futures can be dropped at any time in Rust. What becomes
+    /// of the message is not said, but the others have to go on.
+    fn loose_contract(&self, flavour: Flavour) -> Option<Contract> {
+        let promised = self.contract(flavour)?;
+        Some(Contract { rendezvous: true, select_puts: true, cancel_puts: true, ..promised })
     }
 
     usual! { open }

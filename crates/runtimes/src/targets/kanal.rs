@@ -67,6 +67,19 @@ impl Target for Kanal {
         })
     }
 
+    /// A value may be lost, see above; nothing says that other operations may hang for it.
+    fn loose_contract(&self, flavour: Flavour) -> Option<Contract> {
+        let promised = self.contract(flavour)?;
+        let can_poll = flavour == Flavour::Tasks;
+        can_poll.then_some(Contract {
+            select_gets: true,
+            select_puts: true,
+            cancel_gets: true,
+            cancel_puts: true,
+            ..promised
+        })
+    }
+
     fn open<W: Word>(&self, capacity: Capacity) -> (Sender<W>, Receiver<W>) {
         let (thread_sender, thread_receiver) = match capacity {
             Capacity::Rendezvous => bounded(0),

@@ -42,6 +42,14 @@ impl Target for Loole {
         })
     }
 
+    /// "Dropping a pending `SendFuture` cancels the send", but the message may be delivered all the same. ·
+    /// "Rendezvous channels" are offered; who gets the message is open, see above.
+    fn loose_contract(&self, flavour: Flavour) -> Option<Contract> {
+        let promised = self.contract(flavour)?;
+        let can_poll = flavour == Flavour::Tasks;
+        Some(Contract { rendezvous: true, select_puts: can_poll, cancel_puts: true, ..promised })
+    }
+
     usual! { open }
     usual! { clone }
     usual! { close }

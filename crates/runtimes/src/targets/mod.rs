@@ -8,6 +8,7 @@ pub mod flume;
 pub mod futures_channel;
 pub mod kanal;
 pub mod loole;
+pub mod planted;
 pub mod postage;
 pub mod std_mpsc;
 pub mod thingbuf;

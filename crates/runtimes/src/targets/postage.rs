@@ -38,6 +38,20 @@ impl Target for Postage {
         })
     }
 
+    /// Futures can be dropped at any time in Rust; a message may be lost then, since nothing is said about
+    /// it, but the others have to go on.
+    fn loose_contract(&self, flavour: Flavour) -> Option<Contract> {
+        let promised = self.contract(flavour)?;
+        let can_poll = flavour == Flavour::Tasks;
+        can_poll.then_some(Contract {
+            select_gets: true,
+            select_puts: true,
+            cancel_gets: true,
+            cancel_puts: true,
+            ..promised
+        })
+    }
+
     fn open<W: Word>(&self, capacity: Capacity) -> (Sender<W>, Receiver<W>) {
         match capacity {
             Capacity::Bounded(capacity) => channel(capacity as usize),

@@ -92,6 +92,18 @@ impl Target for Thingbuf {
         (flavour == Flavour::Tasks).then_some(PROMISE)
     }
 
+    /// Futures can be dropped at any time in Rust; a message may be lost then, since nothing is said about
+    /// it, but the others have to go on.
+    fn loose_contract(&self, flavour: Flavour) -> Option<Contract> {
+        (flavour == Flavour::Tasks).then_some(Contract {
+            select_gets: true,
+            select_puts: true,
+            cancel_gets: true,
+            cancel_puts: true,
+            ..PROMISE
+        })
+    }
+
     fn open<W: Word>(&self, capacity: Capacity) -> (Self::Sender<W>, Self::Receiver<W>) {
         mpsc::with_recycle(slots(capacity), Slots)
     }
