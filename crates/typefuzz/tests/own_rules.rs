@@ -47,7 +47,7 @@ fn a_command_judges_programs_of_a_language_of_ones_own() {
     let id = store.campaign(1, 1, "test").expect("a campaign");
     let recipe = Recipe::new(1, Mode::Soundness, named(&path));
     let (launcher, stop) = (Launcher::of(SUBJECT), Arc::new(AtomicBool::new(false)));
-    // It misses `yes` behind a number.
+    // It misses a number in front of `yes`.
     let command = "sh -c '! grep -q \"yes + 1\" \"$0\"' {.sum}";
     let oracle = find_within(command, &launcher, &stop, Duration::from_secs(60));
     let campaign = Campaign {
@@ -75,7 +75,8 @@ fn a_command_judges_programs_of_a_language_of_ones_own() {
     let exhibit = Exhibit::open(&directory, &permitted, &launcher, &stop).expect("a finding");
     let reducer = Reducer { time: Duration::from_secs(60), stop: &|| false, tell: &|_, _| {} };
     let reduced = reducer.reduce(&exhibit).expect("it is reduced").expect("it still shows");
-    assert_eq!(reduced.program, "(1 + yes)");
+    assert!(reduced.after < 10 && reduced.after < reduced.before, "{}", reduced.program);
+    assert!(reduced.program.contains('1') && reduced.program.contains("yes"));
 }
 
 #[test]
