@@ -10,6 +10,10 @@ pub(crate) fn readme(finding: &Finding, program: Option<&str>, reduced: Option<&
     let line = text::markdown_line;
     let (target, version) = (line(&finding.target), line(&finding.version));
     let mut page = format!("# {}\n\n", line(&finding.title));
+    page += &format!(
+        "Shows it again, started in this directory:\n\n{}\n",
+        text::fenced(&finding.reproduce, "sh")
+    );
     page += &format!("{kind} in {target} {version}: {}\n\n", kind.meaning());
     if let Some(shown) = reduced.or(program) {
         let which = if reduced.is_some() { "The reduced program" } else { "The program" };
@@ -18,10 +22,6 @@ pub(crate) fn readme(finding: &Finding, program: Option<&str>, reduced: Option<&
     if !finding.explanation.trim().is_empty() {
         page += &format!("{}\n", text::fenced(&finding.explanation, "text"));
     }
-    page += &format!(
-        "Shows it again, started in this directory:\n\n{}\n",
-        text::fenced(&finding.reproduce, "sh")
-    );
     let (failed, runs) = (finding.failed, finding.runs);
     page += &match reduced {
         Some(_) => format!(

@@ -80,7 +80,7 @@ fn a_directory_stands_alone() {
     assert_eq!(fs::read(directory.join("output.txt")).expect("there"), b"\xff raw \x1b[31m", "raw");
     let page = fs::read_to_string(directory.join("README.md")).expect("there");
     assert!(page.starts_with("# \\`rm -rf\\` \\<b\\> \\# no heading\n\nShows it again, started in this directory:\n\n```sh\nstrait replay .\n```\n"), "{page}");
-    assert!(page.contains("````text\n```\nmain { }\n````"), "{page}");
+    assert!(page.contains("````text\n  1  ```\n  2  main { }\n````"), "{page}");
 }
 
 #[test]

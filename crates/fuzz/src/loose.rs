@@ -33,9 +33,8 @@ fn loosen(block: &mut Block) {
     }
 }
 
-/// The operation happens by itself, or not.
+/// The operation happens by itself, if it can at once, or not.
 fn may_happen(operation: &CaseOp) -> Option<Stmt> {
-    let is_put = matches!(operation, CaseOp::Put { .. });
     let operation = match operation {
         CaseOp::Timeout => return None,
         CaseOp::Put { .. } => operation.clone(),
@@ -46,11 +45,7 @@ fn may_happen(operation: &CaseOp) -> Option<Stmt> {
     let span = Default::default();
     let cases = vec![Case { op: operation, body: Block::default(), span }];
     let tried: Stmt = StmtKind::Select { cases, default: Some(Block::default()) }.into();
-    let happens = match is_put {
-        true => StmtKind::Spawn { name: None, body: Block::new(vec![tried]) }.into(),
-        false => tried,
-    };
-    let branches = vec![Block::new(vec![happens]), Block::default()];
+    let branches = vec![Block::new(vec![tried]), Block::default()];
     Some(StmtKind::Choose { branches }.into())
 }
 

@@ -108,7 +108,7 @@ impl Cargo {
     /// Builds a harness around sources that may have changed since the last time, which cargo knows.
     fn build_tree(&self, cache: &Cache, harness: &Harness) -> Result<Built, Error> {
         let key = harness.key(self.version());
-        let directory = cache.folder(&format!("harness/{}-tree-{key}", harness.pinned.name))?;
+        let directory = cache.folder(format!("harness/{}-tree-{key}", harness.pinned.name))?;
         let program = directory.join("bin").join(&harness.name);
         let _held = cache.lock("build", self.cancel())?;
         for (path, content) in &harness.files {
@@ -135,7 +135,7 @@ impl Cargo {
         name: &str,
     ) -> Result<PathBuf, Error> {
         files.iter().try_for_each(|(path, _)| check_name(path))?;
-        let directory = cache.folder(&format!("programs/{name}"))?;
+        let directory = cache.folder(format!("programs/{name}"))?;
         let _held = cache.lock("build", self.cancel())?;
         for (path, content) in files {
             write_if_changed(&directory.join(path), content)?;

@@ -16,6 +16,9 @@
 //! * *a close*: G ≥ P + R, and when all senders are through, the channel is closed. Until then every put
 //!   finds a get; afterwards no get waits.
 //!
+//! With two channels, which only *a buffer* has, an operation that is given up may be a select over both. It
+//! counts on both.
+//!
 //! None of this depends on whether an operation that is given up has happened. So the programs end even
 //! if such a get loses a message, and even if such a put is carried out after all: targets that promise
 //! no more than that can be asked to run them.
@@ -58,7 +61,9 @@ pub fn quit(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Option<V
     let counts = draw_counts(builder, ending, room)?;
     let all = builder.capabilities;
     let selects = all.select_gets || all.select_puts;
-    let width = if selects && room >= AMPLE && builder.stream.chance(1, 3) { 2 } else { 1 };
+    // With two channels, whoever waits at the end of the first would never come to the second.
+    let may_be_two = selects && ending == Ending::Buffer && room >= AMPLE;
+    let width = if may_be_two && builder.stream.flip() { 2 } else { 1 };
     let (mut declarations, mut channels) = (Vec::new(), Vec::new());
     for _ in 0..width {
         let capacity = draw_room(builder, ending, &counts);
@@ -68,14 +73,16 @@ pub fn quit(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Option<V
     }
     let (mut sent, mut received) = (Vec::new(), Vec::new());
     for channel in &channels {
-        sent.extend(puts(draft, *channel, counts.puts));
-        received.extend(gets(*channel, counts.gets));
+        sent.push(puts(draft, *channel, counts.puts));
+        received.push(gets(*channel, counts.gets));
     }
     for _ in 0..counts.quitting_puts {
-        sent.push(quitting_put(builder, draft, &channels));
+        let put = quitting_put(builder, draft, &channels);
+        sent.last_mut()?.push(put);
     }
     for _ in 0..counts.quitting_gets {
-        received.push(quitting_get(builder, &channels));
+        let get = quitting_get(builder, &channels);
+        received.last_mut()?.push(get);
     }
     let mut senders = dealt(builder, sent, all.many_senders);
     let mut receivers = dealt(builder, received, all.many_receivers);
@@ -170,12 +177,19 @@ fn draw_room(builder: &mut Builder<'_>, ending: Ending, counts: &Counts) -> Capa
     }
 }
 
-/// Deals operations out to several processes where there may be several.
-fn dealt(builder: &mut Builder<'_>, mut operations: Vec<Stmt>, may_be_many: bool) -> Vec<Body> {
-    builder.stream.shuffle(&mut operations);
-    let most = (operations.len() as u32).min(3).max(1);
+/// Deals operations out to several processes where there may be several. Each process is through with
+/// the operations on one channel before it begins with those on the next, so that the argument for a
+/// channel does not depend on that for a later one.
+fn dealt(builder: &mut Builder<'_>, channels: Vec<Vec<Stmt>>, may_be_many: bool) -> Vec<Body> {
+    let most = channels.iter().map(Vec::len).max().unwrap_or(1).clamp(1, 3) as u32;
     let hands = if may_be_many { builder.stream.between(most.min(2), most) } else { 1 };
-    deal(builder, operations, hands)
+    let mut bodies = vec![Body::new(); hands as usize];
+    for mut operations in channels {
+        builder.stream.shuffle(&mut operations);
+        let parts = deal(builder, operations, hands);
+        bodies.iter_mut().zip(parts).for_each(|(body, part)| body.extend(part));
+    }
+    bodies
 }
 
 /// Lets each of these processes report its end; the process that is returned takes all reports and then

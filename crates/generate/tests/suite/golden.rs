@@ -41,13 +41,13 @@ fn programs_never_change() {
     check(
         lines.join("\n"),
         expect![[r#"
-        version 2
-        A 72e0363606bf0cb3 7005267fb33fc973
-        B 71e07294148e3255 32fd64b906456a47
-        C 10d3ebaead35fa05 eb44b600e6912c55
-        D c6f1f716f8342ece dfd8a01a69573e86
-        E 7b5119d65e180889 8420a442312d8aee
-        F 7016bec9d46bd005 e8ea7ada99882beb"#]],
+        version 3
+        A 72e0363606bf0cb3 be611b4eb30b9652
+        B 71e07294148e3255 250f5357b754fafd
+        C 10d3ebaead35fa05 2f964ef03a3140d4
+        D c6f1f716f8342ece 61f8d3d5a68b5be3
+        E 7b5119d65e180889 85078c84bd2bad0a
+        F 7016bec9d46bd005 0518e8d0a54b9ee5"#]],
     );
 }
 

@@ -187,20 +187,18 @@ impl<W: Word> Future for Receiving<'_, W> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer<W>> {
         if let Some(waiter) = &self.waiter {
-            let handed = lock(&waiter.hand).take();
-            if let Some(word) = handed {
-                self.waiter = None;
-                return Poll::Ready(Answer::Got(word));
-            }
             if !waiter.is_notified.load(Ordering::SeqCst) {
                 *lock(&waiter.waker) = context.waker().clone();
                 // It may have been notified just before.
                 if !waiter.is_notified.load(Ordering::SeqCst) {
                     return Poll::Pending;
                 }
-                return self.poll(context);
             }
+            let handed = lock(&waiter.hand).take();
             self.waiter = None;
+            if let Some(word) = handed {
+                return Poll::Ready(Answer::Got(word));
+            }
         }
         if self.channel.fault == Fault::ClosesEarly
             && let Some(answer) = self.channel.try_get()
