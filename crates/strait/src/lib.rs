@@ -2,12 +2,15 @@
 //!
 //! Modules: what programs use, how they are checked, and `rt`, the runtime under test.
 
+pub mod alloc;
 mod annotate;
 pub mod cell;
 pub mod channel;
 mod check;
 mod choice;
 mod crash;
+#[doc(hidden)]
+pub mod compat;
 pub mod cref;
 #[cfg(test)]
 mod crosscheck;

@@ -1,0 +1,62 @@
+//! Performing futures.
+
+use std::sync::{PoisonError, TryLockError};
+use std::task::Waker;
+
+pub use strait::future::block_on;
+
+use crate::sync::{Mutex, MutexGuard};
+use crate::thread::yield_now;
+
+/// A place for the waker of one task.
+#[derive(Debug, Default)]
+pub struct AtomicWaker {
+    waker: Mutex<Option<Waker>>,
+}
+
+impl AtomicWaker {
+    /// No waker.
+    #[track_caller]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Keeps the waker, instead of the one that is there. If another thread takes that at this moment, the
+    /// waker is woken at once.
+    #[track_caller]
+    pub fn register(&self, waker: Waker) {
+        match self.waker.try_lock() {
+            Ok(mut place) => *place = Some(waker),
+            Err(TryLockError::Poisoned(place)) => *place.into_inner() = Some(waker),
+            Err(TryLockError::WouldBlock) => {
+                waker.wake();
+                yield_now();
+            }
+        }
+    }
+
+    /// Keeps a clone of the waker.
+    #[track_caller]
+    pub fn register_by_ref(&self, waker: &Waker) {
+        self.register(waker.clone());
+    }
+
+    /// Wakes the task, if there is one.
+    #[track_caller]
+    pub fn wake(&self) {
+        if let Some(waker) = self.take_waker() {
+            waker.wake();
+        }
+    }
+
+    /// Takes the waker, if there is one.
+    #[track_caller]
+    pub fn take_waker(&self) -> Option<Waker> {
+        self.place().take()
+    }
+
+    #[track_caller]
+    fn place(&self) -> MutexGuard<'_, Option<Waker>> {
+        self.waker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
