@@ -63,7 +63,12 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result<Outcome, Strin
         }
         match measure(workspace, study, &wish, &folder) {
             Ok(table) => {
-                println!("\n{} {}, limit {} s\n\n{table}", study.name, study.version, wish.limit.as_secs());
+                println!(
+                    "\n{} {}, limit {} s\n\n{table}",
+                    study.name,
+                    study.version,
+                    wish.limit.as_secs()
+                );
                 failed.extend(table.failures());
             }
             Err(message) => failed.push(format!("{}: {message}", study.name)),
@@ -88,7 +93,8 @@ fn parse(arguments: &[String]) -> Result<Wish, String> {
         let mut value = || arguments.next().ok_or_else(|| format!("`{argument}` needs a value"));
         match argument.as_str() {
             "--seconds" => {
-                let seconds = value()?.parse().map_err(|_| "`--seconds` takes a number".to_owned())?;
+                let seconds =
+                    value()?.parse().map_err(|_| "`--seconds` takes a number".to_owned())?;
                 wish.limit = Duration::from_secs(seconds);
             }
             "--way" => wish.ways.push(find(WAYS, value()?, |way| way.name)?.to_owned()),
@@ -146,7 +152,12 @@ fn measure(
 }
 
 /// Runs the tests of a study with each ordering weakened in turn, in each way: which are noticed.
-fn weaken(workspace: &Workspace, study: &Study, wish: &Wish, folder: &Path) -> Result<String, String> {
+fn weaken(
+    workspace: &Workspace,
+    study: &Study,
+    wish: &Wish,
+    folder: &Path,
+) -> Result<String, String> {
     let folder = folder.join("weakened");
     let mut columns = Vec::new();
     let mut places = Vec::new();
@@ -163,12 +174,17 @@ fn weaken(workspace: &Workspace, study: &Study, wish: &Wish, folder: &Path) -> R
         columns.push(column);
     }
     let names: Vec<&str> = wish.ways.iter().map(|way| way.name).collect();
-    let mut text = format!("| place | ordering | {} |\n|---|---|{}\n", names.join(" | "), "---|".repeat(names.len()));
+    let mut text = format!(
+        "| place | ordering | {} |\n|---|---|{}\n",
+        names.join(" | "),
+        "---|".repeat(names.len())
+    );
     for (index, place) in places.iter().enumerate() {
         let cells: Vec<&str> = columns.iter().map(|column| column[index].as_str()).collect();
         text.push_str(&format!("| {} | {} | {} |\n", place.place, place.order, cells.join(" | ")));
     }
-    let noticed = |column: &Vec<String>| column.iter().filter(|cell| !cell.is_empty()).count().to_string();
+    let noticed =
+        |column: &Vec<String>| column.iter().filter(|cell| !cell.is_empty()).count().to_string();
     let totals: Vec<String> = columns.iter().map(noticed).collect();
     text.push_str(&format!("| noticed, of {} | | {} |\n", places.len(), totals.join(" | ")));
     Ok(text)

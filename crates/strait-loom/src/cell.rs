@@ -1,6 +1,9 @@
 //! `UnsafeCell` and `Cell` whose accesses are checked: a data race, or an access during another one that
 //! excludes it, fails the model.
-#![allow(unsafe_code, reason = "a cell hands out its contents, and a `Cell` changes what is shared")]
+#![allow(
+    unsafe_code,
+    reason = "a cell hands out its contents, and a `Cell` changes what is shared"
+)]
 
 use std::cmp::Ordering;
 
@@ -151,7 +154,9 @@ impl<T> Cell<T> {
         if !std::ptr::eq(self, other) {
             // SAFETY: accesses by other threads that are not ordered with these end the execution, and
             // nothing else happens between beginning and end.
-            self.0.with_mut(|mine| other.0.with_mut(|theirs| unsafe { std::ptr::swap(mine, theirs) }));
+            self.0.with_mut(|mine| {
+                other.0.with_mut(|theirs| unsafe { std::ptr::swap(mine, theirs) })
+            });
         }
     }
 

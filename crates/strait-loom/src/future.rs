@@ -1,12 +1,11 @@
 //! Performing futures.
 
-use std::sync::{PoisonError, TryLockError};
+use std::sync::PoisonError;
 use std::task::Waker;
 
 pub use strait::future::block_on;
 
 use crate::sync::{Mutex, MutexGuard};
-use crate::thread::yield_now;
 
 /// A place for the waker of one task.
 #[derive(Debug, Default)]
@@ -22,17 +21,11 @@ impl AtomicWaker {
     }
 
     /// Keeps the waker, instead of the one that is there. If another thread takes that at this moment, the
-    /// waker is woken at once.
+    /// new one is kept after that.
     #[track_caller]
     pub fn register(&self, waker: Waker) {
-        match self.waker.try_lock() {
-            Ok(mut place) => *place = Some(waker),
-            Err(TryLockError::Poisoned(place)) => *place.into_inner() = Some(waker),
-            Err(TryLockError::WouldBlock) => {
-                waker.wake();
-                yield_now();
-            }
-        }
+        let old = self.place().replace(waker);
+        drop(old);
     }
 
     /// Keeps a clone of the waker.

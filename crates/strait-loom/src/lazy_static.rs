@@ -1,6 +1,9 @@
 //! `lazy_static!`: values that are made when they are first used, anew in each execution, and dropped at
 //! its end.
-#![allow(unsafe_code, reason = "a value that lasts as long as an execution is handed out as a static one")]
+#![allow(
+    unsafe_code,
+    reason = "a value that lasts as long as an execution is handed out as a static one"
+)]
 
 use std::fmt;
 

@@ -55,7 +55,8 @@ impl Builder {
             max_threads: crate::MAX_THREADS,
             max_branches: number("LOOM_MAX_BRANCHES").unwrap_or(1_000),
             max_permutations: number("LOOM_MAX_PERMUTATIONS"),
-            max_duration: number("LOOM_MAX_DURATION").map(|seconds| Duration::from_secs(seconds as u64)),
+            max_duration: number("LOOM_MAX_DURATION")
+                .map(|seconds| Duration::from_secs(seconds as u64)),
             preemption_bound: number("LOOM_MAX_PREEMPTIONS"),
             checkpoint_file: std::env::var_os("LOOM_CHECKPOINT_FILE").map(PathBuf::from),
             checkpoint_interval: number("LOOM_CHECKPOINT_INTERVAL").unwrap_or(20_000),
@@ -79,6 +80,7 @@ impl Builder {
         F: Fn() + Sync + Send + 'static,
     {
         let outcome = self.search().try_check(move || {
+            strait::compat::note_activity();
             crate::statics::begin();
             program();
             // As in loom, no thread may be left that can never go on.

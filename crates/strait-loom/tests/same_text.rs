@@ -9,4 +9,5 @@ mod over_loom {
 mod over_strait {
     use strait_loom as loom;
     include!("text/models.rs");
+    include!("text/checks.rs");
 }

@@ -57,12 +57,7 @@ impl<T: ?Sized> UnsafeCell<T> {
 
     /// Performs an access. It lasts until the closure returns: if that makes steps, others may access the
     /// cell meanwhile, so the end of the access is checked too.
-    fn during<R>(
-        &self,
-        write: bool,
-        place: Place,
-        access: impl FnOnce() -> R,
-    ) -> R {
+    fn during<R>(&self, write: bool, place: Place, access: impl FnOnce() -> R) -> R {
         if !under_test() {
             return access();
         }

@@ -25,7 +25,16 @@ where
     T: 'static,
 {
     assert!(under_test(), "threads can only be started within a model");
+    let code = || {
+        note_activity();
+        code()
+    };
     spawn_model(code, name, Location::caller())
+}
+
+/// The current thread may do nothing that the library controls.
+pub fn note_activity() {
+    with(|world| world.me().operated = true);
 }
 
 /// Waits until all threads of the execution are over that the current thread and its descendants have

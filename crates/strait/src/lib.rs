@@ -8,9 +8,9 @@ pub mod cell;
 pub mod channel;
 mod check;
 mod choice;
-mod crash;
 #[doc(hidden)]
 pub mod compat;
+mod crash;
 pub mod cref;
 #[cfg(test)]
 mod crosscheck;

@@ -77,7 +77,9 @@ impl<T: fmt::Debug> fmt::Display for Outcome<T> {
             Outcome::Value(value) => write!(formatter, "{value:?}"),
             Outcome::Panic { thread, message } => write!(formatter, "{thread} panicked: {message}"),
             Outcome::Fault(fault) => write!(formatter, "{fault}"),
-            Outcome::Leak(count) => write!(formatter, "{count} Arcs or allocations were never dropped"),
+            Outcome::Leak(count) => {
+                write!(formatter, "{count} Arcs or allocations were never dropped")
+            }
             Outcome::Deadlock(blocked) => {
                 write!(formatter, "deadlock:")?;
                 for Blocked { thread, what, place } in blocked {

@@ -55,7 +55,8 @@ impl Row {
         let outcomes = Builder::new().model(model).outcomes(self.program);
         let mut values: Vec<usize> = outcomes.values().into_iter().copied().collect();
         values.sort_unstable();
-        let any = |is: fn(&Outcome<usize>) -> bool| outcomes.found.iter().any(|found| is(&found.outcome));
+        let any =
+            |is: fn(&Outcome<usize>) -> bool| outcomes.found.iter().any(|found| is(&found.outcome));
         let seen = (
             any(Outcome::is_deadlock),
             any(Outcome::is_panic),
@@ -64,7 +65,8 @@ impl Row {
         let expected = (self.deadlocks, self.panics, self.races);
         // A race ends the search of a program as a whole: the other outcomes mean nothing then.
         let same = seen == expected && (self.races || values == self.values);
-        (!same || !outcomes.is_exhaustive()).then(|| format!("{} under {model}: {outcomes}", self.name))
+        (!same || !outcomes.is_exhaustive())
+            .then(|| format!("{} under {model}: {outcomes}", self.name))
     }
 }
 
@@ -77,11 +79,7 @@ fn check(rows: &[Row], models: &[Model]) {
 const ALL: &[Model] = &[Model::Sc, Model::Tso, Model::Pso, Model::Rc11];
 
 /// Runs the code in another thread and here, and gives what was returned here.
-fn beside<T: Send + Sync + 'static, R>(
-    shared: T,
-    other: fn(&T),
-    here: impl FnOnce(&T) -> R,
-) -> R {
+fn beside<T: Send + Sync + 'static, R>(shared: T, other: fn(&T), here: impl FnOnce(&T) -> R) -> R {
     let shared = Arc::new(shared);
     let theirs = shared.clone();
     let other = thread::spawn(move || other(&theirs));
@@ -97,7 +95,11 @@ fn atomics<const N: usize>() -> [AtomicUsize; N] {
 /// State is looked at by something that is no obvious operation.
 const LOOKING: &[Row] = &[
     row("an atomic is shown", &[0, 1], || {
-        beside(AtomicUsize::new(0), |x| x.store(1, SeqCst), |x| usize::from(format!("{x:?}") == "1"))
+        beside(
+            AtomicUsize::new(0),
+            |x| x.store(1, SeqCst),
+            |x| usize::from(format!("{x:?}") == "1"),
+        )
     }),
     row("a mutex is shown while it is held, free and changed", &[0, 1, 2], || {
         let show = |mutex: &Mutex<usize>| match format!("{mutex:?}") {
@@ -307,13 +309,17 @@ const LOOPS: &[Row] = &[
     })
     .deadlocks(),
     row("a change that came before is waited for in vain", &[1], || {
-        beside(atomics::<1>(), |x| x[0].store(1, SeqCst), |x| {
-            let old = x[0].load(SeqCst);
-            while x[0].load(SeqCst) == old {
-                thread::yield_now();
-            }
-            1
-        })
+        beside(
+            atomics::<1>(),
+            |x| x[0].store(1, SeqCst),
+            |x| {
+                let old = x[0].load(SeqCst);
+                while x[0].load(SeqCst) == old {
+                    thread::yield_now();
+                }
+                1
+            },
+        )
     })
     .deadlocks(),
     row("two threads take turns twice", &[4], || {
@@ -358,14 +364,18 @@ const LOOPS: &[Row] = &[
         x[1].load(Relaxed)
     }),
     row("a loop that reads by fetch_add of 0", &[5], || {
-        beside(AtomicUsize::new(0), |x| x.store(5, Release), |x| {
-            loop {
-                match x.fetch_add(0, Acquire) {
-                    0 => hint::spin_loop(),
-                    value => break value,
+        beside(
+            AtomicUsize::new(0),
+            |x| x.store(5, Release),
+            |x| {
+                loop {
+                    match x.fetch_add(0, Acquire) {
+                        0 => hint::spin_loop(),
+                        value => break value,
+                    }
                 }
-            }
-        })
+            },
+        )
     }),
     row("compare-exchange with a backoff that doubles", &[2], || {
         fn add(x: &AtomicUsize) {
@@ -387,62 +397,70 @@ const LOOPS: &[Row] = &[
         x.load(Relaxed)
     }),
     row("rounds are counted in a floating-point number", &[0, 1], || {
-        beside(AtomicBool::new(false), |x| x.store(true, SeqCst), |x| {
-            let mut rounds = 0.0;
-            while !x.load(SeqCst) {
-                rounds += 1.0;
-                if rounds > 4.5 {
-                    return 0;
+        beside(
+            AtomicBool::new(false),
+            |x| x.store(true, SeqCst),
+            |x| {
+                let mut rounds = 0.0;
+                while !x.load(SeqCst) {
+                    rounds += 1.0;
+                    if rounds > 4.5 {
+                        return 0;
+                    }
+                    hint::spin_loop();
                 }
-                hint::spin_loop();
-            }
-            1
-        })
+                1
+            },
+        )
     }),
     row("rounds are counted in an array on the stack", &[0, 1], || {
-        beside(AtomicBool::new(false), |x| x.store(true, SeqCst), |x| {
-            let mut rounds = [0_u8; 64];
-            for round in 0.. {
-                if x.load(SeqCst) {
-                    break;
+        beside(
+            AtomicBool::new(false),
+            |x| x.store(true, SeqCst),
+            |x| {
+                let mut rounds = [0_u8; 64];
+                for round in 0.. {
+                    if x.load(SeqCst) {
+                        break;
+                    }
+                    if rounds.iter().filter(|round| **round == 1).count() > 3 {
+                        return 0;
+                    }
+                    std::hint::black_box(&mut rounds)[63 - round] = 1;
+                    thread::yield_now();
                 }
-                if rounds.iter().filter(|round| **round == 1).count() > 3 {
-                    return 0;
-                }
-                std::hint::black_box(&mut rounds)[63 - round] = 1;
-                thread::yield_now();
-            }
-            1
-        })
+                1
+            },
+        )
     }),
     row("rounds are counted under a lock", &[0, 1], || {
-        beside(AtomicBool::new(false), |x| x.store(true, SeqCst), |x| {
-            let rounds = Mutex::new(0);
-            while !x.load(SeqCst) {
-                *rounds.lock().unwrap() += 1;
-                if *rounds.lock().unwrap() > 2 {
-                    return 0;
+        beside(
+            AtomicBool::new(false),
+            |x| x.store(true, SeqCst),
+            |x| {
+                let rounds = Mutex::new(0);
+                while !x.load(SeqCst) {
+                    *rounds.lock().unwrap() += 1;
+                    if *rounds.lock().unwrap() > 2 {
+                        return 0;
+                    }
+                    thread::yield_now();
                 }
-                thread::yield_now();
-            }
-            1
-        })
-    }),
-    row("a loop waits for a thread to be over", &[1], || {
-        let other = thread::spawn(|| AtomicUsize::new(0).store(1, SeqCst));
-        while !other.is_finished() {
-            thread::yield_now();
-        }
-        other.join().unwrap();
-        1
+                1
+            },
+        )
     }),
     row("a loop waits until all of three flags are set", &[3], || {
-        beside(atomics::<3>(), |x| x.iter().for_each(|x| x.store(1, Release)), |x| {
-            while x.iter().any(|x| x.load(Acquire) == 0) {
-                thread::yield_now();
-            }
-            x.iter().map(|x| x.load(Relaxed)).sum()
-        })
+        beside(
+            atomics::<3>(),
+            |x| x.iter().for_each(|x| x.store(1, Release)),
+            |x| {
+                while x.iter().any(|x| x.load(Acquire) == 0) {
+                    thread::yield_now();
+                }
+                x.iter().map(|x| x.load(Relaxed)).sum()
+            },
+        )
     }),
     row("three waiters and one that lets them go", &[3], || {
         let x = Arc::new(atomics::<2>());
@@ -487,12 +505,16 @@ const LOOPS: &[Row] = &[
         })
     }),
     row("a loop sleeps", &[1], || {
-        beside(AtomicBool::new(false), |x| x.store(true, Release), |x| {
-            while !x.load(Acquire) {
-                thread::sleep(Duration::from_millis(1));
-            }
-            1
-        })
+        beside(
+            AtomicBool::new(false),
+            |x| x.store(true, Release),
+            |x| {
+                while !x.load(Acquire) {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                1
+            },
+        )
     }),
 ];
 
@@ -504,12 +526,16 @@ fn unusual_loops_wait() {
 /// Loops in which another operation than a load says whether to go on.
 const TRYING: &[Row] = &[
     row("a loop of try_lock", &[1], || {
-        beside(Mutex::new(()), |mutex| drop(mutex.lock()), |mutex| {
-            while mutex.try_lock().is_err() {
-                thread::yield_now();
-            }
-            1
-        })
+        beside(
+            Mutex::new(()),
+            |mutex| drop(mutex.lock()),
+            |mutex| {
+                while mutex.try_lock().is_err() {
+                    thread::yield_now();
+                }
+                1
+            },
+        )
     }),
     row("a loop of try_recv", &[7], || {
         let (sender, receiver) = mpsc::channel();
@@ -557,15 +583,19 @@ fn rounds_that_are_counted_elsewhere_give_no_wrong_answer() {
     strait::thread_local! { static MODELLED: Plain<usize> = const { Plain::new(0) }; }
     std::thread_local! { static REAL: Plain<usize> = const { Plain::new(0) }; }
     fn patient(next: impl Fn() -> usize) -> usize {
-        beside(AtomicBool::new(false), |x| x.store(true, SeqCst), |x| {
-            while !x.load(SeqCst) {
-                if next() >= 3 {
-                    return 0;
+        beside(
+            AtomicBool::new(false),
+            |x| x.store(true, SeqCst),
+            |x| {
+                while !x.load(SeqCst) {
+                    if next() >= 3 {
+                        return 0;
+                    }
+                    hint::spin_loop();
                 }
-                hint::spin_loop();
-            }
-            1
-        })
+                1
+            },
+        )
     }
     let programs: [fn() -> usize; 4] = [
         || patient(|| MODELLED.replace(MODELLED.get() + 1)),
@@ -675,9 +705,11 @@ const PRIMITIVES: &[Row] = &[
     })
     .deadlocks(),
     row("a reader tries while a writer writes", &[0, 1, 2], || {
-        beside(RwLock::new(0), |lock| *lock.write().unwrap() = 1, |lock| {
-            lock.try_read().map_or(2, |value| *value)
-        })
+        beside(
+            RwLock::new(0),
+            |lock| *lock.write().unwrap() = 1,
+            |lock| lock.try_read().map_or(2, |value| *value),
+        )
     }),
     row("two readers at once keep a writer out", &[0, 1], || {
         let lock = Arc::new(RwLock::new(()));
@@ -690,9 +722,11 @@ const PRIMITIVES: &[Row] = &[
     row("an action that panicked poisons a once", &[1], || {
         let once = Arc::new(Once::new());
         let theirs = once.clone();
-        let other = thread::spawn(move || theirs.call_once(|| std::panic::resume_unwind(Box::new(()))));
+        let other =
+            thread::spawn(move || theirs.call_once(|| std::panic::resume_unwind(Box::new(()))));
         assert!(other.join().is_err());
-        let again = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| once.call_once(|| ())));
+        let again =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| once.call_once(|| ())));
         usize::from(again.is_err())
     }),
     row("one of two writes of a cell wins", &[1, 2], || {
@@ -781,7 +815,10 @@ const PRIMITIVES: &[Row] = &[
         let received = other.join().unwrap();
         assert!(sent == usize::from(received.is_ok()));
         if sent == 0 {
-            assert!(matches!(received, Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected)));
+            assert!(matches!(
+                received,
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected)
+            ));
         }
         sent
     }),
@@ -896,7 +933,8 @@ const ORDERINGS: &[Row] = &[
             first[1].store(1, Relaxed);
             first[0].store(1, Release);
         });
-        let second = thread::spawn(move || second[0].compare_exchange(1, 2, Relaxed, Relaxed).is_ok());
+        let second =
+            thread::spawn(move || second[0].compare_exchange(1, 2, Relaxed, Relaxed).is_ok());
         let seen = match x[0].load(Acquire) {
             2 => 20 + x[1].load(Relaxed),
             _ => 0,

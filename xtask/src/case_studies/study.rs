@@ -78,15 +78,20 @@ impl Study {
             self.name, self.version
         );
         write(&wish.join("Cargo.toml"), &manifest)?;
-        let fetched = cargo(&wish).arg("fetch").status().map_err(|error| format!("cargo: {error}"))?;
+        let fetched =
+            cargo(&wish).arg("fetch").status().map_err(|error| format!("cargo: {error}"))?;
         if !fetched.success() {
             return Err(format!("`cargo fetch` of {} ended with {fetched}", self.name));
         }
         let package = format!("{}-{}", self.name, self.version);
         let registries = registry_folder().ok_or("neither CARGO_HOME nor HOME is set")?;
-        let found = std::fs::read_dir(&registries).map_err(|error| format!("{}: {error}", registries.display()))?;
+        let found = std::fs::read_dir(&registries)
+            .map_err(|error| format!("{}: {error}", registries.display()))?;
         let found = found.flatten().map(|registry| registry.path().join(&package));
-        found.into_iter().find(|path| path.is_dir()).ok_or_else(|| format!("{package} was not downloaded"))
+        found
+            .into_iter()
+            .find(|path| path.is_dir())
+            .ok_or_else(|| format!("{package} was not downloaded"))
     }
 
     /// Builds the test program on one side, in a copy of the sources below a folder, which `change` may
@@ -101,22 +106,29 @@ impl Study {
         let sources = self.fetch(folder)?;
         let copy = folder.join(side.name()).join(self.name);
         if copy.is_dir() {
-            std::fs::remove_dir_all(&copy).map_err(|error| format!("{}: {error}", copy.display()))?;
+            std::fs::remove_dir_all(&copy)
+                .map_err(|error| format!("{}: {error}", copy.display()))?;
         }
         copy_folder(&sources, &copy)?;
         let changes = change(&copy)?;
         let manifest = copy.join("Cargo.toml");
-        let text = std::fs::read_to_string(&manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;
+        let text = std::fs::read_to_string(&manifest)
+            .map_err(|error| format!("{}: {error}", manifest.display()))?;
         write(&manifest, &self.manifest(&text, workspace, side))?;
         let target = folder.join("build");
         println!("building the loom tests of {} over {}", self.name, side.name());
         let mut command = cargo(&copy);
         command.args(["test", "--release", "--no-run"]).args(self.arguments);
         command.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", target);
-        let output = command.stderr(Stdio::piped()).output().map_err(|error| format!("cargo: {error}"))?;
+        let output =
+            command.stderr(Stdio::piped()).output().map_err(|error| format!("cargo: {error}"))?;
         let said = String::from_utf8_lossy(&output.stderr);
         if !output.status.success() {
-            return Err(format!("the tests of {} do not compile over {}:\n{said}", self.name, side.name()));
+            return Err(format!(
+                "the tests of {} do not compile over {}:\n{said}",
+                self.name,
+                side.name()
+            ));
         }
         // `Executable unittests src/lib.rs (PATH)`
         let program = said.lines().find_map(|line| {
@@ -136,7 +148,10 @@ impl Study {
         text.push_str("\n[workspace]\n");
         if side == Side::Strait {
             let shim = workspace.root().join("shims/loom");
-            text.push_str(&format!("\n[patch.crates-io]\nloom = {{ path = {:?} }}\n", shim.display().to_string()));
+            text.push_str(&format!(
+                "\n[patch.crates-io]\nloom = {{ path = {:?} }}\n",
+                shim.display().to_string()
+            ));
         }
         text
     }

@@ -44,7 +44,11 @@ impl Cell {
         let mut child = command.spawn().map_err(explain)?;
         let end = loop {
             if let Some(status) = child.try_wait().map_err(explain)? {
-                break if status.success() { End::Passed { exhaustive: false } } else { End::Failed };
+                break if status.success() {
+                    End::Passed { exhaustive: false }
+                } else {
+                    End::Failed
+                };
             }
             if started.elapsed() >= limit {
                 child.kill().and_then(|()| child.wait()).map_err(explain)?;
@@ -98,10 +102,15 @@ fn is_exhaustive(text: &str, bounded: bool) -> bool {
 
 impl fmt::Display for Cell {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let executions = self.executions.map_or_else(|| "-".to_owned(), |number| number.to_string());
+        let executions =
+            self.executions.map_or_else(|| "-".to_owned(), |number| number.to_string());
         match self.end {
-            End::Passed { exhaustive: true } => write!(formatter, "{executions} | {:.2}", self.seconds),
-            End::Passed { exhaustive: false } => write!(formatter, "{executions} (bounded) | {:.2}", self.seconds),
+            End::Passed { exhaustive: true } => {
+                write!(formatter, "{executions} | {:.2}", self.seconds)
+            }
+            End::Passed { exhaustive: false } => {
+                write!(formatter, "{executions} (bounded) | {:.2}", self.seconds)
+            }
             End::Failed => write!(formatter, "failed | {:.2}", self.seconds),
             End::Late => write!(formatter, "- | over {:.0}", self.seconds.floor()),
         }
@@ -172,7 +181,8 @@ mod tests {
 
     #[test]
     fn both_sides_say_how_much_they_have_done() {
-        let strait = "strait: a: 12 executions, exhaustive\nstrait: a: 3 executions, bounded by x\n";
+        let strait =
+            "strait: a: 12 executions, exhaustive\nstrait: a: 3 executions, bounded by x\n";
         assert_eq!((executions(strait), is_exhaustive(strait, false)), (Some(15), false));
         let loom = " INFO iter{message=9}: loom::model: Completed in 8 iterations\n";
         assert_eq!((executions(loom), is_exhaustive(loom, false)), (Some(8), true));

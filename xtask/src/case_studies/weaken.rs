@@ -107,10 +107,12 @@ fn next_order(text: &str) -> Option<(usize, &str)> {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b':';
     let found = ORDERS.iter().filter_map(|order| {
         text.match_indices(order).find_map(|(at, _)| {
-            let start = text[..at].bytes().rposition(|byte| !is_part(byte)).map_or(0, |before| before + 1);
+            let start =
+                text[..at].bytes().rposition(|byte| !is_part(byte)).map_or(0, |before| before + 1);
             let (path, end) = (&text[start..at], at + order.len());
             let ends = !text.as_bytes().get(end).is_some_and(|byte| is_part(*byte));
-            let is_order = path.is_empty() || path == "Ordering::" || path.ends_with("atomic::Ordering::");
+            let is_order =
+                path.is_empty() || path == "Ordering::" || path.ends_with("atomic::Ordering::");
             (ends && is_order).then_some((start, &text[start..end]))
         })
     });

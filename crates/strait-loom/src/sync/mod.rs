@@ -6,7 +6,8 @@ mod notify;
 pub use notify::Notify;
 pub use std::sync::{LockResult, TryLockResult};
 pub use strait::sync::{
-    Arc, Barrier, Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, WaitTimeoutResult,
+    Arc, Barrier, Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
+    WaitTimeoutResult,
 };
 
 /// Channels, as in `std::sync::mpsc`.

@@ -335,7 +335,8 @@ pub(crate) fn drop_at_end<T>(what: &str, value: T) {
         world.end_unwinding();
         if !world.aborting && !panic.is::<super::exception::TornDown>() {
             let text = world.ending.last_panic.take().unwrap_or(text);
-            let fault = format!("a panic while {what} was dropped, which aborts the process: {text}");
+            let fault =
+                format!("a panic while {what} was dropped, which aborts the process: {text}");
             world.ending.fault = Some(fault);
             world.over = true;
         }

@@ -141,9 +141,8 @@ impl Shared {
     #[inline]
     fn weak_step(self, label: &'static str, place: Place) {
         if self.object != 0 {
-            let told = with(|world| {
-                world.epoch == self.epoch && world.features.has(Feature::Weaks)
-            });
+            let told =
+                with(|world| world.epoch == self.epoch && world.features.has(Feature::Weaks));
             if told == Some(true) {
                 point_at(writes(self.object), label, place);
             }
