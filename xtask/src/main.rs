@@ -13,6 +13,7 @@
 
 mod audit;
 mod book;
+mod case_studies;
 mod compilers;
 mod first_hours;
 mod platforms;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         "go-cases" => go_cases(names),
         "go-standard-tests" => go_standard_tests(names),
         "sweep" => sweep(names),
+        "case-studies" => case_studies(names),
         "compilers" => unpack_compilers(names),
         "help" | "-h" | "--help" => {
             println!("{}", help());
@@ -142,6 +144,15 @@ fn sweep(arguments: &[String]) -> ExitCode {
     }
 }
 
+/// Runs the loom tests of published crates; the arguments are those of the case studies.
+fn case_studies(arguments: &[String]) -> ExitCode {
+    let outcome = Workspace::find().and_then(|workspace| case_studies::run(&workspace, arguments));
+    match outcome {
+        Ok(outcome) => exit_code(outcome),
+        Err(message) => usage(&message),
+    }
+}
+
 /// Unpacks compilers, into the folder named or into the user's cache.
 fn unpack_compilers(arguments: &[String]) -> ExitCode {
     let folder = match arguments {
@@ -194,6 +205,9 @@ fn help() -> String {
          [MODULE...]\n        \
          `strait go fuzz` on published Go modules, round after round: a minute each, eight hours\n        \
          in all by default, every second round for data races; goes on where it was ended\n\
+         case-studies [--way WAY]... [--seconds N] [--filter TEXT] [--weaken] [CRATE...]\n        \
+         the loom tests of published crates over loom and over strait-loom, each test for 30\n        \
+         seconds at most by default: executions and times, or which weakened orderings are noticed\n\
          compilers [DIR]\n        \
          Debian's Rust compilers and rust-analyzers as oracles for `strait types`, unpacked below\n        \
          DIR (~/.cache/strait/compilers by default) and installed nowhere; some 2 GB\n\

@@ -23,7 +23,8 @@ pub const STEPS: &[Step] = &[
 /// Which values are in registers when a thread stops depends on the level of optimisation.
 fn optimised(workspace: &Workspace) -> Outcome {
     let folder = workspace.target().join("sanitize/optimised").display().to_string();
-    let tests = ["test", "--package", "strait", "--test", "suite", "--test", "real"];
+    let tests =
+        ["test", "--package", "strait", "--test", "suite", "--test", "known", "--test", "real"];
     workspace.cargo_with(&[tests.as_slice(), &["--release", "--target-dir", &folder]].concat(), &[])
 }
 
@@ -34,7 +35,8 @@ fn address(workspace: &Workspace) -> Outcome {
         Err(why) => return Outcome::Skipped(why),
     };
     let folder = workspace.target().join("sanitize/address").display().to_string();
-    let tests = ["test", "--package", "strait", "--test", "suite", "--test", "real"];
+    let tests =
+        ["test", "--package", "strait", "--test", "suite", "--test", "known", "--test", "real"];
     // A target, even if it is this platform, keeps the flags from build scripts.
     let places = ["--target", &host, "--target-dir", &folder];
     let features = ["--features", "corosensei/sanitizer"];

@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use crate::coverage::Coverage;
 
@@ -19,6 +20,8 @@ pub struct Limits<'a> {
     pub stop_when_cut: bool,
     /// Stop before what is remembered takes more bytes than this.
     pub memory: Option<usize>,
+    /// Stop after the execution during which this moment passes.
+    pub deadline: Option<Instant>,
     /// Stop as soon as possible once this is true (Ctrl-C).
     pub stop: Option<&'a AtomicBool>,
     /// Called after each execution with the number of executions so far.
@@ -31,6 +34,7 @@ pub(crate) struct Meter {
     executions: Option<u64>,
     length: Option<usize>,
     memory: Option<usize>,
+    late: bool,
     interrupted: bool,
     bounds: Option<String>,
 }
@@ -49,6 +53,10 @@ impl Meter {
     pub(crate) fn stops(&mut self, limits: &Limits<'_>, executions: u64) -> bool {
         if let Some(limit) = limits.executions.filter(|&limit| executions >= limit) {
             self.executions = Some(limit);
+            return true;
+        }
+        if limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            self.late = true;
             return true;
         }
         self.interrupted(limits)
@@ -80,6 +88,7 @@ impl Meter {
         self.executions = self.executions.or(other.executions);
         self.length = self.length.or(other.length);
         self.memory = self.memory.or(other.memory);
+        self.late |= other.late;
         self.interrupted |= other.interrupted;
         self.bounds = self.bounds.take().or(other.bounds);
     }
@@ -94,6 +103,9 @@ impl Meter {
         };
         if self.interrupted {
             add("interrupted");
+        }
+        if self.late {
+            add("the time that was given");
         }
         if let Some(executions) = self.executions {
             add(&format!("{executions} executions"));

@@ -5,7 +5,10 @@ use std::panic::Location;
 
 use crate::rt::current::{under_test, with};
 use crate::rt::features::Feature;
+use crate::rt::op::Place;
 use crate::rt::slot::{Fresh, Slot};
+use crate::rt::thread::activity;
+use crate::rt::world::World;
 
 /// Memory without synchronisation of its own.
 #[derive(Debug)]
@@ -37,16 +40,14 @@ impl<T: ?Sized> UnsafeCell<T> {
     /// Reads through a pointer that is valid during the call, if no other thread writes meanwhile.
     #[track_caller]
     pub fn with<R>(&self, access: impl FnOnce(*const T) -> R) -> R {
-        self.touch(false, Location::caller());
-        access(self.real.get())
+        self.during(false, Location::caller(), || access(self.real.get()))
     }
 
     /// Writes through a pointer that is valid during the call, if no other thread accesses the cell
     /// meanwhile.
     #[track_caller]
     pub fn with_mut<R>(&self, access: impl FnOnce(*mut T) -> R) -> R {
-        self.touch(true, Location::caller());
-        access(self.real.get())
+        self.during(true, Location::caller(), || access(self.real.get()))
     }
 
     /// The value, which no other thread can access.
@@ -54,40 +55,119 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.real.get_mut()
     }
 
-    fn touch(&self, write: bool, place: &'static Location<'static>) {
-        if under_test() {
+    /// Performs an access. It lasts until the closure returns: if that makes steps, others may access the
+    /// cell meanwhile, so the end of the access is checked too.
+    fn during<R>(&self, write: bool, place: Place, access: impl FnOnce() -> R) -> R {
+        if !under_test() {
+            return access();
+        }
+        self.check(write, place);
+        let before = activity();
+        let result = access();
+        if activity() != before {
             self.check(write, place);
         }
+        result
     }
 
-    fn check(&self, write: bool, place: &'static Location<'static>) {
+    fn check(&self, write: bool, place: Place) {
+        let cell = with(|world| self.number(world, place));
+        touch(cell.unwrap_or(0), write, place);
+    }
+
+    fn number(&self, world: &mut World, place: Place) -> u32 {
         let fresh = || Fresh { kind: "UnsafeCell", open: 0, value: 0 };
-        let races = with(|world| {
-            world.want(Feature::Clocks);
-            let (cell, _) = self.slot.find(world, fresh, place);
-            let thread = world.current;
-            world.me().operated = true;
-            if write {
-                world.break_round();
+        world.want(Feature::Clocks);
+        self.slot.find(world, fresh, place).0
+    }
+
+    /// Begins an access that lasts until the first part of the answer is dropped, and excludes others as
+    /// references do: it is a fault if one begins meanwhile and one of both writes.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn begin(&self, write: bool) -> (Access, *mut T) {
+        let place = Location::caller();
+        let begun = with(|world| {
+            let cell = self.number(world, place);
+            let (me, epoch) = (world.current, world.epoch);
+            let under_way = world.accesses.entry(cell).or_insert(0);
+            let excluded = *under_way < 0 || write && *under_way > 0;
+            *under_way = if write { -1 } else { *under_way + 1 };
+            if excluded {
+                let fault = format!(
+                    "{} is accessed by {} at {}:{} while another access is under way",
+                    world.describe_object(cell),
+                    world.describe_thread(me),
+                    place.file(),
+                    place.line(),
+                );
+                world.ending.fault = Some(fault);
             }
-            let rival = world.clocks.touch(thread, cell, write, place)?;
-            let kind = if write { "write" } else { "read" };
-            let fault = format!(
-                "data race on {}: {kind} by {} at {}:{}, not ordered with the access by {} at {}:{}",
-                world.describe_object(cell),
-                world.describe_thread(thread),
-                place.file(),
-                place.line(),
-                world.describe_thread(rival.thread()),
-                rival.place.file(),
-                rival.place.line(),
-            );
-            world.ending.fault = Some(format!("{fault}{}", hint_about_arc()));
-            Some(())
+            (Access { cell, epoch, write, place }, excluded)
         });
-        if races.flatten().is_some() {
+        let Some((access, excluded)) = begun else {
+            return (Access { cell: 0, epoch: 0, write, place }, self.real.get());
+        };
+        touch(access.cell, write, place);
+        if excluded {
             crate::rt::schedule::give_up();
         }
+        (access, self.real.get())
+    }
+}
+
+/// An access under way; see [`UnsafeCell::begin`].
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Access {
+    cell: u32,
+    /// Of the execution; 0 outside of a check.
+    epoch: u64,
+    write: bool,
+    place: Place,
+}
+
+impl Drop for Access {
+    fn drop(&mut self) {
+        let Access { cell, epoch, write, place } = *self;
+        let known = with(|world| {
+            let known = world.epoch == epoch && !world.aborting;
+            if let Some(under_way) = world.accesses.get_mut(&cell).filter(|_| known) {
+                *under_way = if write { 0 } else { *under_way - 1 };
+            }
+            known
+        });
+        if known == Some(true) && !std::thread::panicking() {
+            touch(cell, write, place);
+        }
+    }
+}
+
+/// Checks an access of the current thread to a cell.
+fn touch(cell: u32, write: bool, place: Place) {
+    let races = with(|world| {
+        let thread = world.current;
+        world.me().operated = true;
+        if write {
+            world.break_round();
+        }
+        let rival = world.clocks.touch(thread, cell, write, place)?;
+        let kind = if write { "write" } else { "read" };
+        let fault = format!(
+            "data race on {}: {kind} by {} at {}:{}, not ordered with the access by {} at {}:{}",
+            world.describe_object(cell),
+            world.describe_thread(thread),
+            place.file(),
+            place.line(),
+            world.describe_thread(rival.thread()),
+            rival.place.file(),
+            rival.place.line(),
+        );
+        world.ending.fault = Some(format!("{fault}{}", hint_about_arc()));
+        Some(())
+    });
+    if races.flatten().is_some() {
+        crate::rt::schedule::give_up();
     }
 }
 

@@ -5,6 +5,7 @@ use std::hash::Hash;
 use std::num::NonZero;
 use std::panic::Location;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use strait_explore::{
     Bounds, Coverage, Effort, Limits, Pick, Report, Workers, bounded, optimal, optimal_parallel,
@@ -49,8 +50,11 @@ pub struct Builder {
     pub(crate) strategy: Strategy,
     bounds: Bounds,
     executions: Option<u64>,
+    duration: Option<Duration>,
     /// After how many steps executions are cut, if the caller has said so.
     length: Option<usize>,
+    /// After how many steps executions are taken to be endless, if the caller has not said when to cut.
+    longest: usize,
     memory: Option<usize>,
     cores: usize,
     pub(crate) parallelism: NonZero<usize>,
@@ -67,7 +71,9 @@ impl Default for Builder {
             strategy: Strategy::Every,
             bounds: Bounds::default(),
             executions: None,
+            duration: None,
             length: None,
+            longest: LENGTH,
             memory: None,
             cores: 1,
             parallelism: TWO,
@@ -132,10 +138,23 @@ impl Builder {
         self
     }
 
+    /// Stops after the first execution that ends later than this, and says so. How much is searched then
+    /// depends on the machine.
+    pub fn duration(mut self, limit: Duration) -> Self {
+        self.duration = Some(limit);
+        self
+    }
+
     /// Cuts executions after so many steps, and says so. Without this, a check fails when an execution
     /// takes more than 100,000 steps.
     pub fn length(mut self, limit: usize) -> Self {
         self.length = Some(limit);
+        self
+    }
+
+    /// Lets executions take so many steps before the check fails; 100,000 unless this says something else.
+    pub fn longest(mut self, steps: usize) -> Self {
+        self.longest = steps;
         self
     }
 
@@ -199,7 +218,7 @@ impl Builder {
     /// may be as long as they like: some are unfair.
     pub(crate) fn unasked_length(&self) -> Option<usize> {
         let searches = matches!(self.strategy, Strategy::Every | Strategy::Bounded);
-        (searches && self.length.is_none()).then_some(LENGTH)
+        (searches && self.length.is_none()).then_some(self.longest)
     }
 
     /// What `thread::available_parallelism` gives under test (the number of capabilities in paper
@@ -220,9 +239,10 @@ impl Builder {
     fn limits(&self) -> Limits<'static> {
         Limits {
             executions: self.executions,
-            length: Some(self.length.unwrap_or(LENGTH)),
+            length: Some(self.length.unwrap_or(self.longest)),
             stop_when_cut: self.unasked_length().is_some(),
             memory: self.memory,
+            deadline: self.duration.map(|limit| Instant::now() + limit),
             ..Limits::default()
         }
     }

@@ -2,11 +2,14 @@
 //!
 //! Modules: what programs use, how they are checked, and `rt`, the runtime under test.
 
+pub mod alloc;
 mod annotate;
 pub mod cell;
 pub mod channel;
 mod check;
 mod choice;
+#[doc(hidden)]
+pub mod compat;
 mod crash;
 pub mod cref;
 #[cfg(test)]

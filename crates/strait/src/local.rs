@@ -3,14 +3,27 @@
 
 use std::any::Any;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 use crate::rt::current::{under_test, with};
+use crate::rt::record::Local;
+use crate::rt::thread::drop_at_end;
 
-/// Hands the real thread-local value to an access.
+/// Hands the real thread-local value to an access, if it is not gone.
 #[doc(hidden)]
 pub type Real<T> = fn(&mut dyn FnMut(&T));
+
+/// A thread-local value is being dropped, or was, because its thread ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AccessError;
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the thread-local value is being dropped, or was")
+    }
+}
+
+impl std::error::Error for AccessError {}
 
 /// A thread-local value, declared by [`crate::thread_local!`].
 pub struct LocalKey<T: 'static> {
@@ -24,10 +37,20 @@ impl<T: 'static> LocalKey<T> {
         LocalKey { real, make }
     }
 
-    /// Accesses the current thread's value, which is made first if there is none.
+    /// Accesses the current thread's value, which is made first if there is none. Panics if the value is
+    /// being dropped, or was, because the thread ends.
+    #[track_caller]
     pub fn with<R>(&'static self, access: impl FnOnce(&T) -> R) -> R {
+        match self.try_with(access) {
+            Ok(result) => result,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// As [`LocalKey::with`], with an error if the value is being dropped, or was.
+    pub fn try_with<R>(&'static self, access: impl FnOnce(&T) -> R) -> Result<R, AccessError> {
         if under_test() {
-            return access(&self.modelled());
+            return self.modelled().map(|value| access(&value));
         }
         let (mut access, mut result) = (Some(access), None);
         (self.real)(&mut |value| {
@@ -35,31 +58,29 @@ impl<T: 'static> LocalKey<T> {
                 result = Some(access(value));
             }
         });
-        match result {
-            Some(result) => result,
-            None => unreachable!("the access is performed once"),
-        }
+        result.ok_or(AccessError)
     }
 
     /// The current model thread's value.
-    fn modelled(&'static self) -> Rc<T> {
+    fn modelled(&'static self) -> Result<Rc<T>, AccessError> {
         let key = std::ptr::from_ref(self).addr();
         let known = with(|world| {
             world.me().operated = true;
-            let locals = &world.me().locals;
-            locals.iter().find(|(other, _)| *other == key).map(|(_, value)| value.clone())
+            let known = world.me().locals.iter().find(|local| local.key == key);
+            known.map(|local| local.value.clone())
         });
-        if let Some(value) = known.flatten().and_then(|value| value.downcast().ok()) {
-            return value;
+        if let Some(known) = known.flatten() {
+            return known.and_then(|value| value.downcast().ok()).ok_or(AccessError);
         }
         // Code of the user, which may use other thread-local values.
         let value = Rc::new((self.make)());
         let kept: Rc<dyn Any> = value.clone();
+        let needs_drop = std::mem::needs_drop::<T>();
         with(|world| {
             world.locals += 1;
-            world.me().locals.push((key, kept));
+            world.me().locals.push(Local { key, value: Some(kept), needs_drop });
         });
-        value
+        Ok(value)
     }
 }
 
@@ -127,17 +148,20 @@ impl<T> fmt::Debug for LocalKey<T> {
 }
 
 /// Drops the values of the current model thread, the last one made first, and those that their
-/// destructors make.
+/// destructors make. Values without a destructor can be accessed until all others are gone, as with std.
 pub(crate) fn drop_all() {
-    while let Some((_, value)) = with(|world| {
-        let local = world.me().locals.pop();
-        world.locals -= u32::from(local.is_some());
-        local
+    while let Some(value) = with(|world| {
+        let locals = world.me().locals.iter_mut().rev();
+        locals.filter(|local| local.needs_drop).find_map(|local| local.value.take())
     })
     .flatten()
     {
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
+        drop_at_end("a thread-local value", value);
     }
+    with(|world| {
+        world.locals -= world.me().locals.len() as u32;
+        world.me().locals.clear();
+    });
 }
 
 /// Declares thread-local values, as `std::thread_local!` does.
@@ -155,7 +179,7 @@ macro_rules! thread_local {
         $visible static $name: $crate::thread::LocalKey<$type> = {
             ::std::thread_local! { static REAL: $type = $init; }
             fn real(access: &mut dyn FnMut(&$type)) {
-                REAL.with(|value| access(value));
+                let _ = REAL.try_with(|value| access(value));
             }
             fn make() -> $type {
                 $init

@@ -37,7 +37,7 @@ pub enum Outcome<T> {
     Deadlock(Vec<Blocked>),
     /// A data race, a broken invariant, or a misuse that the runtime has noticed.
     Fault(String),
-    /// So many `strait::sync::Arc`s were never dropped.
+    /// So many `strait::sync::Arc`s, or pieces of memory of `strait::alloc`, were never dropped.
     Leak(u64),
 }
 
@@ -77,7 +77,9 @@ impl<T: fmt::Debug> fmt::Display for Outcome<T> {
             Outcome::Value(value) => write!(formatter, "{value:?}"),
             Outcome::Panic { thread, message } => write!(formatter, "{thread} panicked: {message}"),
             Outcome::Fault(fault) => write!(formatter, "{fault}"),
-            Outcome::Leak(count) => write!(formatter, "{count} Arcs were never dropped"),
+            Outcome::Leak(count) => {
+                write!(formatter, "{count} Arcs or allocations were never dropped")
+            }
             Outcome::Deadlock(blocked) => {
                 write!(formatter, "deadlock:")?;
                 for Blocked { thread, what, place } in blocked {

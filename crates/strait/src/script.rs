@@ -61,7 +61,7 @@ pub(crate) enum Steps {
 
 /// What a replay string begins with.
 pub(crate) fn head(model: Model, features: Features) -> impl fmt::Display {
-    struct Head(&'static str, u8);
+    struct Head(&'static str, u16);
     impl fmt::Display for Head {
         fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
             write!(formatter, "{}{}", self.0, self.1)

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 pub use std::thread::Result;
 
-pub use crate::local::LocalKey;
+pub use crate::local::{AccessError, LocalKey};
 pub use crate::scope::{Scope, ScopedJoinHandle, scope};
 pub use crate::symmetric::{SymmetricThreads, spawn_symmetric};
 

@@ -21,23 +21,25 @@ pub(crate) enum Feature {
     /// A task may be polled once without having been woken. No program wants this by itself: the caller of
     /// a check does.
     SpuriousPolls = 128,
+    /// Making, cloning and dropping a `Weak` are steps.
+    Weaks = 256,
 }
 
 /// Which features are on, and which were wanted while off.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Features {
-    on: u8,
-    wanted: u8,
+    on: u16,
+    wanted: u16,
 }
 
 impl Features {
     #[inline]
     pub(crate) fn has(self, feature: Feature) -> bool {
-        self.on & feature as u8 != 0
+        self.on & feature as u16 != 0
     }
 
     pub(crate) fn want(&mut self, feature: Feature) {
-        self.wanted |= feature as u8;
+        self.wanted |= feature as u16;
     }
 
     /// Is something wanted that is off?
@@ -52,17 +54,17 @@ impl Features {
     }
 
     /// What is on, as a number for the replay string.
-    pub(crate) fn number(self) -> u8 {
+    pub(crate) fn number(self) -> u16 {
         self.on
     }
 
-    pub(crate) fn numbered(number: u8) -> Features {
+    pub(crate) fn numbered(number: u16) -> Features {
         Features { on: number, wanted: 0 }
     }
 
     /// The same with a feature on.
     pub(crate) fn with(self, feature: Feature) -> Features {
-        Features { on: self.on | feature as u8, ..self }
+        Features { on: self.on | feature as u16, ..self }
     }
 
     /// The wishes of both.

@@ -73,7 +73,9 @@ impl World {
         let number = self.names.own(thread, purpose);
         let known = self.objects.get(number as usize);
         if known.is_none_or(|object| object.epoch != self.epoch) {
-            self.place_object(number, kind, 0, 0, place);
+            // Who asks for it first is a matter of order, so that is no place to name it by.
+            let born_at = self.threads.get(thread as usize).map(|thread| thread.born_at);
+            self.place_object(number, kind, 0, 0, born_at.unwrap_or(place));
         }
         number
     }

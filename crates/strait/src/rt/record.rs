@@ -41,6 +41,16 @@ pub(crate) enum Left {
     Panic(Box<dyn Any + Send>),
 }
 
+/// A thread-local value.
+pub(crate) struct Local {
+    /// Which one.
+    pub(crate) key: usize,
+    /// Nothing once it is being dropped.
+    pub(crate) value: Option<Rc<dyn Any>>,
+    /// Does dropping it perform code?
+    pub(crate) needs_drop: bool,
+}
+
 /// Stands in the unused places of lists of events.
 pub(crate) const NO_EVENT: EventId = EventId { thread: ThreadId(0), index: 0 };
 
@@ -63,8 +73,8 @@ pub(crate) struct Thread {
     pub(crate) room: Room,
     /// What it gave, until it is taken.
     pub(crate) left: Option<Left>,
-    /// The thread-local values it has made, each with its key.
-    pub(crate) locals: Vec<(usize, Rc<dyn Any>)>,
+    /// The thread-local values it has made.
+    pub(crate) locals: Vec<Local>,
     /// Can it not be joined any more?
     pub(crate) detached: bool,
     /// Who waits for its end.

@@ -318,12 +318,29 @@ pub(crate) fn leave_value(value: Box<dyn Any>) {
     drop_unwanted(leave(Left::Value(value)));
 }
 
-/// Drops what cannot be taken any more. If that panics, it is not seen.
+/// Drops what cannot be taken any more.
 #[inline]
 fn drop_unwanted(unwanted: Option<Left>) {
     if unwanted.is_some() {
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(unwanted)));
+        drop_at_end("the result of a thread", unwanted);
     }
+}
+
+/// Drops something at the end of a thread. A panic in that aborts the process for real, so it is a fault.
+#[cold]
+pub(crate) fn drop_at_end<T>(what: &str, value: T) {
+    let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(value))) else { return };
+    let text = payload_text(&*panic);
+    with(|world| {
+        world.end_unwinding();
+        if !world.aborting && !panic.is::<super::exception::TornDown>() {
+            let text = world.ending.last_panic.take().unwrap_or(text);
+            let fault =
+                format!("a panic while {what} was dropped, which aborts the process: {text}");
+            world.ending.fault = Some(fault);
+            world.over = true;
+        }
+    });
 }
 
 /// The panic of a thread was seen.

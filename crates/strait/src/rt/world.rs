@@ -10,7 +10,7 @@ use std::any::Any;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use strait_explore::{EventId, ThreadId};
 
 use super::coroutine::Worker;
@@ -31,7 +31,7 @@ use super::race::Clocks;
 use super::record::{State, Thread, add_past};
 use super::room::Room;
 use super::spin::{Exchange, Watcher};
-use crate::sync::Taken;
+use crate::sync::{SharedCount, Taken};
 
 /// The tables of a world that is no more, for the next one: to make them, with the stacks of the
 /// threads, costs as much as a few executions.
@@ -133,6 +133,12 @@ pub(crate) struct World {
     pub(crate) abandoned: u64,
     /// In which arbitrary order code goes on that could do so in any; not so unless given.
     pub(crate) disorder: Option<Disorder>,
+    /// To which counts the raw pointers belong that `Arc`s of this execution have handed out.
+    pub(crate) raw_arcs: FxHashMap<usize, SharedCount>,
+    /// How many accesses of a cell are under way that exclude others: readers, or -1 for a writer.
+    pub(crate) accesses: FxHashMap<u32, i32>,
+    /// The memory that this execution has allocated by `strait::alloc` and not freed.
+    pub(crate) allocations: FxHashSet<usize>,
 }
 
 /// What is known about a thread over all executions.
@@ -154,7 +160,7 @@ pub(crate) struct Ending {
     pub(crate) panics: Vec<(u32, String)>,
     /// A fault that the runtime has seen: a data race, a broken invariant.
     pub(crate) fault: Option<String>,
-    /// Arcs that were made and not dropped.
+    /// Arcs, and pieces of memory of `strait::alloc`, that were made and not dropped.
     pub(crate) arcs: i64,
     /// The place and text of the panic under way, for threads that are not unwound yet.
     pub(crate) last_panic: Option<String>,
@@ -220,6 +226,9 @@ impl World {
             taken: Vec::new(),
             abandoned: 0,
             disorder: None,
+            raw_arcs: FxHashMap::default(),
+            accesses: FxHashMap::default(),
+            allocations: FxHashSet::default(),
         }
     }
 
@@ -260,6 +269,9 @@ impl World {
         self.ending.fault = None;
         self.ending.arcs = 0;
         self.ending.last_panic = None;
+        self.raw_arcs.clear();
+        self.accesses.clear();
+        self.allocations.clear();
         self.relaxed = self.model == Model::Rc11 && self.features.has(Feature::Atomics);
         if self.relaxed && self.features.has(Feature::Exceptions) {
             self.refuse_exceptions();

@@ -1,7 +1,10 @@
 //! `Arc` and `Weak`, as in `std::sync`, with a leak check: an execution whose `Arc`s are not all
 //! dropped at its end fails. Cloning and dropping are no steps, unless the program asks about other
 //! pointers (`strong_count`, `try_unwrap`, `upgrade` and the like), or dropping a value makes steps,
-//! which the thread that drops the last pointer makes: then their order can be told.
+//! which the thread that drops the last pointer makes: then their order can be told. The same holds for
+//! `Weak`s, if the program asks about those (`weak_count`, `get_mut`, `make_mut`).
+
+mod raw;
 
 use std::fmt;
 use std::ops::Deref;
@@ -72,12 +75,13 @@ fn drop_watched<T: ?Sized>(real: real::Arc<T>) {
 /// A pointer that does not keep its value.
 pub struct Weak<T: ?Sized> {
     shared: Shared,
+    place: Place,
     real: real::Weak<T>,
 }
 
 /// Which pointers belong together, in an execution under test.
 #[derive(Clone, Copy)]
-struct Shared {
+pub(crate) struct Shared {
     epoch: u64,
     /// The object that stands for the count, if it is needed; 0 otherwise.
     object: u32,
@@ -90,7 +94,8 @@ impl Shared {
     fn new(place: Place) -> Self {
         let shared = with(|world| {
             let features = world.features;
-            let needed = features.has(Feature::Arcs) || features.has(Feature::Clocks);
+            let needed = [Feature::Arcs, Feature::Weaks, Feature::Clocks];
+            let needed = needed.iter().any(|feature| features.has(*feature));
             let object = if needed { world.create("Arc", 0, 0, place) } else { 0 };
             Shared { epoch: world.epoch, object }
         });
@@ -124,6 +129,24 @@ impl Shared {
     fn asks(self, changes: bool, label: &'static str, place: Place) {
         with(|world| world.want(Feature::Arcs));
         self.step(changes, label, place);
+    }
+
+    /// The program asks about all pointers to the same value, `Weak`s included.
+    fn asks_about_weak(self, changes: bool, label: &'static str, place: Place) {
+        with(|world| world.want(Feature::Weaks));
+        self.asks(changes, label, place);
+    }
+
+    /// Makes or drops a `Weak`: a step, if that can be told.
+    #[inline]
+    fn weak_step(self, label: &'static str, place: Place) {
+        if self.object != 0 {
+            let told =
+                with(|world| world.epoch == self.epoch && world.features.has(Feature::Weaks));
+            if told == Some(true) {
+                point_at(writes(self.object), label, place);
+            }
+        }
     }
 
     fn count(self, change: i64) {
@@ -182,7 +205,7 @@ impl<T> Arc<T> {
     pub fn new_cyclic(make: impl FnOnce(&Weak<T>) -> T) -> Self {
         let place = Location::caller();
         let shared = Shared::new(place);
-        let make = |weak: &real::Weak<T>| make(&Weak { shared, real: weak.clone() });
+        let make = |weak: &real::Weak<T>| make(&Weak { shared, place, real: weak.clone() });
         let real = real::Arc::new_cyclic(make);
         Arc { counted: Counted::new(shared, place), real: Watched::new(real) }
     }
@@ -202,7 +225,7 @@ impl<T> Arc<T> {
     where
         T: Clone,
     {
-        this.counted.shared.asks(true, "make_mut", Location::caller());
+        this.counted.shared.asks_about_weak(true, "make_mut", Location::caller());
         if this.real.0.as_mut().is_none_or(|real| real::Arc::get_mut(real).is_none()) {
             *this = Arc::new((**this).clone());
         }
@@ -245,22 +268,17 @@ impl<T: ?Sized> Arc<T> {
         Arc { counted: Counted::new(Shared::new(place), place), real: Watched::new(real) }
     }
 
-    /// Where the value is.
-    pub fn as_ptr(this: &Self) -> *const T {
-        real::Arc::as_ptr(this.real.get())
-    }
-
     /// How many pointers there are that do not keep the value.
     #[track_caller]
     pub fn weak_count(this: &Self) -> usize {
-        this.counted.shared.asks(false, "weak_count", Location::caller());
+        this.counted.shared.asks_about_weak(false, "weak_count", Location::caller());
         real::Arc::weak_count(this.real.get())
     }
 
     /// The value, if this is the only pointer to it.
     #[track_caller]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
-        this.counted.shared.asks(false, "get_mut", Location::caller());
+        this.counted.shared.asks_about_weak(false, "get_mut", Location::caller());
         this.real.0.as_mut().and_then(real::Arc::get_mut)
     }
 
@@ -272,8 +290,11 @@ impl<T: ?Sized> Arc<T> {
     }
 
     /// A pointer that does not keep the value.
+    #[track_caller]
     pub fn downgrade(this: &Self) -> Weak<T> {
-        Weak { shared: this.counted.shared, real: real::Arc::downgrade(this.real.get()) }
+        let (shared, place) = (this.counted.shared, Location::caller());
+        shared.weak_step("downgrade", place);
+        Weak { shared, place, real: real::Arc::downgrade(this.real.get()) }
     }
 
     /// Do both point to the same value?
@@ -284,8 +305,9 @@ impl<T: ?Sized> Arc<T> {
 
 impl<T> Weak<T> {
     /// A pointer to nothing.
+    #[track_caller]
     pub fn new() -> Self {
-        Weak { shared: Shared::NONE, real: real::Weak::new() }
+        Weak { shared: Shared::NONE, place: Location::caller(), real: real::Weak::new() }
     }
 }
 
@@ -313,14 +335,25 @@ impl<T: ?Sized> Weak<T> {
 }
 
 impl<T> Default for Weak<T> {
+    #[track_caller]
     fn default() -> Self {
         Weak::new()
     }
 }
 
 impl<T: ?Sized> Clone for Weak<T> {
+    #[track_caller]
     fn clone(&self) -> Self {
-        Weak { shared: self.shared, real: self.real.clone() }
+        let (shared, place) = (self.shared, Location::caller());
+        shared.weak_step("clone", place);
+        Weak { shared, place, real: self.real.clone() }
+    }
+}
+
+impl<T: ?Sized> Drop for Weak<T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.shared.weak_step("drop", self.place);
     }
 }
 

@@ -188,6 +188,19 @@ macro_rules! atomic_type {
                 self.exchange((current, new), (success, failure), true)
             }
 
+            /// As [`Self::compare_exchange`], with the orderings of failure that follow from those of success.
+            #[inline]
+            #[track_caller]
+            #[deprecated(note = "Use `compare_exchange` or `compare_exchange_weak` instead")]
+            pub fn compare_and_swap(&self, current: $value, new: $value, order: Ordering) -> $value {
+                let failure = match order {
+                    Ordering::Relaxed | Ordering::Release => Ordering::Relaxed,
+                    Ordering::Acquire | Ordering::AcqRel => Ordering::Acquire,
+                    _ => Ordering::SeqCst,
+                };
+                self.compare_exchange(current, new, order, failure).unwrap_or_else(|old| old)
+            }
+
             /// Repeats a change until no other thread has interfered, or it is refused.
             #[track_caller]
             pub fn fetch_update(
@@ -204,6 +217,18 @@ macro_rules! atomic_type {
                     }
                 }
                 Err(old)
+            }
+
+            /// The value, read without synchronisation. Under test this is a step as a relaxed load is one.
+            ///
+            /// # Safety
+            ///
+            /// No other thread writes the variable meanwhile.
+            #[inline]
+            #[track_caller]
+            #[allow(unsafe_code, reason = "loom's interface: the caller promises that no thread writes")]
+            pub unsafe fn unsync_load(&self) -> $value {
+                self.load(Ordering::Relaxed)
             }
 
             /// The value, which no other thread can access.
@@ -234,13 +259,7 @@ macro_rules! atomic_type {
 
         impl $(<$generic>)? fmt::Debug for $name $(<$generic>)? {
             fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                if under_test() {
-                    let place = Location::caller();
-                    let value: $value =
-                        $from(model::exclusive(&self.slot, self.initial(), place));
-                    return fmt::Debug::fmt(&value, formatter);
-                }
-                fmt::Debug::fmt(&self.real, formatter)
+                fmt::Debug::fmt(&self.load(Ordering::Relaxed), formatter)
             }
         }
     };

@@ -10,6 +10,7 @@ mod mutex;
 mod once;
 mod rwlock;
 
+pub(crate) use arc::Shared as SharedCount;
 pub use arc::{Arc, Weak};
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};

@@ -256,10 +256,10 @@ impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
 impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = formatter.debug_struct("Mutex");
-        match self.real.get().try_lock() {
+        match self.try_lock() {
             Err(TryLockError::WouldBlock) => shown.field("data", &format_args!("<locked>")),
-            // SAFETY: the lock is taken meanwhile.
-            _guard => shown.field("data", &unsafe { &*self.value.get() }),
+            Err(TryLockError::Poisoned(guard)) => shown.field("data", &&**guard.get_ref()),
+            Ok(guard) => shown.field("data", &&*guard),
         };
         shown.finish_non_exhaustive()
     }

@@ -284,7 +284,7 @@ impl<T: Eq> Eq for OnceLock<T> {}
 impl<T: fmt::Debug> fmt::Debug for OnceLock<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = formatter.debug_tuple("OnceLock");
-        match self.modelled() {
+        match self.get() {
             Some(value) => shown.field(value),
             None => shown.field(&format_args!("<uninit>")),
         };

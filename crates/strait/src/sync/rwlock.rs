@@ -303,10 +303,10 @@ impl<T> From<T> for RwLock<T> {
 impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = formatter.debug_struct("RwLock");
-        match self.real.get().try_read() {
+        match self.try_read() {
             Err(TryLockError::WouldBlock) => shown.field("data", &format_args!("<locked>")),
-            // SAFETY: the lock is taken meanwhile.
-            _guard => shown.field("data", &unsafe { &*self.value.get() }),
+            Err(TryLockError::Poisoned(guard)) => shown.field("data", &&**guard.get_ref()),
+            Ok(guard) => shown.field("data", &&*guard),
         };
         shown.finish_non_exhaustive()
     }

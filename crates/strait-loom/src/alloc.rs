@@ -1,0 +1,3 @@
+//! Memory that is checked for leaks.
+
+pub use strait::alloc::{Layout, Track, alloc, alloc_zeroed, dealloc};
