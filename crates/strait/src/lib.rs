@@ -14,6 +14,8 @@ mod crosscheck;
 mod doubt;
 mod erased;
 pub mod exception;
+#[doc(hidden)]
+pub mod extend;
 mod foreign;
 pub mod future;
 pub mod hint;
