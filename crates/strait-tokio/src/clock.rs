@@ -195,7 +195,11 @@ pub(crate) fn operation<R>(
         if registry.clock.stopped_at.is_none() {
             registry.clock.pass();
         }
-        action(&mut registry.clock)
+        let result = action(&mut registry.clock);
+        if registry.clock.stopped_at.is_none() {
+            registry.clock.pass();
+        }
+        result
     });
     refresh();
     call_wakers(place);
@@ -386,7 +390,10 @@ pub(crate) fn advance(to: Option<Duration>, place: Place) -> bool {
         }
         let deadlines = clock.timers.iter().filter(|timer| timer.state == TimerState::Set);
         let next = deadlines.map(|timer| round_up(timer.exact)).min();
-        let target = to.map_or(next?.max(now), |by| now + nanoseconds(by));
+        let target = match to {
+            Some(by) => now + nanoseconds(by),
+            None => next?.max(now),
+        };
         clock.stopped_at = Some(target);
         let mut wakers = Vec::new();
         for index in 0..clock.timers.len() {

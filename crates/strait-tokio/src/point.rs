@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-use strait::extend::{self, Object, ObjectId};
+use strait::extend::{self, Gate, Object, ObjectId};
 
 use crate::executor::Task;
 use crate::registry;
@@ -104,7 +104,8 @@ impl Point {
 /// Calls the wakers that an operation has found and that are not those of tasks. They may do anything, so the
 /// order in which they are called matters.
 pub(crate) fn call_wakers(place: Place) {
-    while let Some(waker) = registry::with(|registry| registry.to_wake.pop()) {
+    let wakers = registry::with(|registry| std::mem::take(&mut registry.to_wake));
+    for waker in wakers {
         foreign_wakers().step("call a waker", place);
         waker.wake();
     }
@@ -171,12 +172,19 @@ impl Waiting {
         poll: impl FnOnce(&mut Context<'_>) -> Poll<R>,
     ) -> Poll<R> {
         let current = registry::current_task();
+        // Before the step, by which others learn of it.
+        let outer = context.waker().clone();
         let is_made = current.as_ref().is_some_and(|(task, _)| task.takes_step(self.object));
-        if !is_made {
+        let task = current.filter(|(_, waker)| outer.will_wake(waker));
+        if task.is_none() {
+            // The future around this one looks which wakers were called, so their order matters.
+            let accessed = [self.object, foreign_wakers()];
+            let gates = accessed.map(|object| Gate { object, bits: 0, write: true });
+            extend::wait(&gates, self.label, self.place);
+        } else if !is_made {
             self.object.step(self.label, self.place);
         }
         self.let_go();
-        let task = current.filter(|(_, waker)| context.waker().will_wake(waker));
         // If all gates are taken, the task is woken in a step of its own.
         let gate = registry::with(|registry| registry.take_gate(self.object));
         let task = task.filter(|_| gate.is_some());
@@ -184,7 +192,7 @@ impl Waiting {
             execution: extend::execution().unwrap_or(0),
             object: self.object,
             gate: gate.unwrap_or(0),
-            foreign: task.is_none().then(|| context.waker().clone()),
+            foreign: task.is_none().then_some(outer),
             waits: AtomicBool::new(true),
         });
         let polled = poll(&mut Context::from_waker(&Waker::from(waker.clone())));

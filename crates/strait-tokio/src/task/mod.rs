@@ -11,6 +11,7 @@ use crate::executor;
 use crate::registry;
 use crate::runtime::Handle;
 
+mod builder;
 mod join_error;
 mod join_handle;
 mod join_model;
@@ -18,6 +19,7 @@ pub mod join_set;
 mod local_set;
 mod task_local;
 
+pub use builder::Builder;
 pub use join_error::{Id, JoinError};
 pub use join_handle::{AbortHandle, JoinHandle};
 pub use join_set::JoinSet;

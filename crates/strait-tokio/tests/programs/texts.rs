@@ -56,7 +56,7 @@ pub async fn one_sender_keeps_its_order() -> String {
     text(all)
 }
 
-pub async fn try_recv_sees_one_of_three_states() -> String {
+pub async fn try_recv_sees_a_message_or_none() -> String {
     let (tx, mut rx) = mpsc::unbounded_channel();
     tokio::spawn(async move { tx.send(1) });
     text(rx.try_recv())
