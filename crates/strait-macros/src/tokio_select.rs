@@ -104,7 +104,8 @@ impl Reader {
     fn branch(&mut self) -> Result<Branch, String> {
         let pattern = self.until(Reader::is_assignment)?;
         self.next += 1;
-        let guard = |reader: &Reader| is_punct(reader.peek(0), ',') && is_ident(reader.peek(1), "if");
+        let guard =
+            |reader: &Reader| is_punct(reader.peek(0), ',') && is_ident(reader.peek(1), "if");
         let future = self.until(|reader| reader.is_arrow() || guard(reader))?;
         let mut condition = None;
         if guard(self) {
@@ -136,9 +137,9 @@ impl Reader {
 
 /// The pattern without `ref` and `mut`, which is matched against a reference.
 fn cleaned(pattern: TokenStream) -> TokenStream {
-    let kept = pattern.into_iter().filter(|token| {
-        !is_ident(Some(token), "ref") && !is_ident(Some(token), "mut")
-    });
+    let kept = pattern
+        .into_iter()
+        .filter(|token| !is_ident(Some(token), "ref") && !is_ident(Some(token), "mut"));
     let clean = |token| match token {
         TokenTree::Group(group) => {
             TokenTree::Group(Group::new(group.delimiter(), cleaned(group.stream())))
@@ -261,6 +262,8 @@ fn handlers(select: &Select) -> TokenStream {
             "::core::panic!(\"all branches are disabled and there is no else branch\")",
         )),
     }
-    arms.extend(parse(", #[allow(unreachable_patterns)] _ => ::core::unreachable!(\"failed to match bind\"),"));
+    arms.extend(parse(
+        ", #[allow(unreachable_patterns)] _ => ::core::unreachable!(\"failed to match bind\"),",
+    ));
     arms
 }

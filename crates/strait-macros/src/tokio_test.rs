@@ -92,7 +92,8 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         "::strait_tokio::support::perform_main({}, {}, async move",
         arguments.is_current_thread, arguments.start_paused
     );
-    let builder = arguments.builder.unwrap_or_else(|| parse("::strait_tokio::support::Builder::new()"));
+    let builder =
+        arguments.builder.unwrap_or_else(|| parse("::strait_tokio::support::Builder::new()"));
     let mut test = parse("#[::core::prelude::v1::test]");
     test.extend(tokens);
     // The pieces are put together as text, except for what the user wrote.

@@ -98,7 +98,8 @@ impl Clock {
     }
 
     fn pass(&mut self) {
-        let deadlines: Vec<Moment> = self.deadlines().into_iter().map(|(_, moment)| moment).collect();
+        let deadlines: Vec<Moment> =
+            self.deadlines().into_iter().map(|(_, moment)| moment).collect();
         self.zone.pass(&deadlines);
     }
 
@@ -118,7 +119,9 @@ impl Clock {
             (Some(now), Base::Now) => (START, now + after),
             (Some(_), Base::Start) => (START, after),
             (Some(_), Base::Timer(timer)) => (START, self.timers[timer.0].exact + after),
-            (Some(_), Base::Moment(moment)) => (START, self.zone.earliest(self.moments[moment.0]) + after),
+            (Some(_), Base::Moment(moment)) => {
+                (START, self.zone.earliest(self.moments[moment.0]) + after)
+            }
             (None, Base::Moment(moment)) => {
                 (self.zone.after(self.moments[moment.0], after, after + TICK - 1), 0)
             }

@@ -24,8 +24,8 @@ mod zone;
 pub use main_task::{Search, check, outcomes, results};
 pub use strait_macros::{tokio_select as select, tokio_test as test};
 pub use task::spawn;
+#[cfg(feature = "uncontrolled")]
+pub use tokio::{fs, io, net, process, signal};
 pub use tokio::{join, pin, try_join};
 #[cfg(not(feature = "uncontrolled"))]
 pub use uncontrolled::{fs, io, net, process, signal};
-#[cfg(feature = "uncontrolled")]
-pub use tokio::{fs, io, net, process, signal};

@@ -42,13 +42,7 @@ impl<F: Future<Output = ()> + ?Sized, A: FnOnce() + ?Sized> Members<F, A> {
     }
 
     /// Adds a task. `abort` tells that it was aborted.
-    pub(crate) fn add(
-        &self,
-        task: Arc<Task>,
-        future: Pin<Box<F>>,
-        abort: Box<A>,
-        place: Place,
-    ) {
+    pub(crate) fn add(&self, task: Arc<Task>, future: Pin<Box<F>>, abort: Box<A>, place: Place) {
         self.arrivals.step("spawn", place);
         self.members().push(Member { task, future: Some(future), is_new: true, abort });
         self.arrivals.set_gates(ARRIVED, 0);
@@ -92,7 +86,8 @@ impl<F: Future<Output = ()> + ?Sized, A: FnOnce() + ?Sized> Members<F, A> {
             other.gates(&mut own);
             own.into_iter().for_each(|gate| join_gate(&mut gates, gate));
         }
-        let at_once = !waits || others.iter().any(|other| other.has_yielded()) || self.has_yielded();
+        let at_once =
+            !waits || others.iter().any(|other| other.has_yielded()) || self.has_yielded();
         if at_once {
             gates.iter_mut().for_each(|gate| gate.bits = 0);
         }

@@ -28,9 +28,7 @@ where
 
 /// The set of values that the program gives, sorted, each as `Ok`, and failures as text.
 #[track_caller]
-pub fn results<F>(
-    program: impl Fn() -> F + Send + Sync + 'static,
-) -> Vec<Result<F::Output, String>>
+pub fn results<F>(program: impl Fn() -> F + Send + Sync + 'static) -> Vec<Result<F::Output, String>>
 where
     F: Future + 'static,
     F::Output: Value + Ord,

@@ -12,12 +12,12 @@ use std::time::Duration;
 use strait::extend::{self, Object};
 pub use tokio::runtime::RuntimeFlavor;
 
-pub use crate::runtime_builder::Builder;
 use crate::clock;
 use crate::executor::{self, End, Task, poll_once};
 use crate::local::{Members, Turn, telling};
 use crate::point::{Place, Waiting};
 use crate::registry;
+pub use crate::runtime_builder::Builder;
 use crate::task::JoinHandle;
 
 /// The tasks of a current-thread runtime.
@@ -121,7 +121,8 @@ impl ModelHandle {
 /// The end of a task.
 async fn ended(task: &Task, place: Place) {
     let mut waiting = Waiting::new(task.done, "shutdown", place);
-    std::future::poll_fn(|context| waiting.poll(context, |context| task.poll_finished(context))).await;
+    std::future::poll_fn(|context| waiting.poll(context, |context| task.poll_finished(context)))
+        .await;
 }
 
 /// Performs a future to its end, and the tasks of its thread in turns with it.
@@ -158,7 +159,8 @@ pub(crate) fn enter_model(handle: ModelHandle) -> Entered {
 impl Drop for Entered {
     fn drop(&mut self) {
         if extend::under_test() {
-            let left = registry::with(|registry| registry.entered.get_mut(&self.0).and_then(Vec::pop));
+            let left =
+                registry::with(|registry| registry.entered.get_mut(&self.0).and_then(Vec::pop));
             drop(left);
         }
     }

@@ -23,7 +23,8 @@ fn random(branches: u32) -> u32 {
             0 => RandomState::new().hash_one(branches) | 1,
             before => before,
         };
-        let next = before.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let next =
+            before.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         state.set(next);
         ((next >> 33) % u64::from(branches)) as u32
     })
@@ -31,6 +32,10 @@ fn random(branches: u32) -> u32 {
 
 /// The body of a test: performed for each execution.
 #[track_caller]
-pub fn perform_main<F: Future>(is_current_thread: bool, start_paused: bool, future: F) -> F::Output {
+pub fn perform_main<F: Future>(
+    is_current_thread: bool,
+    start_paused: bool,
+    future: F,
+) -> F::Output {
     crate::runtime::perform_main(is_current_thread, start_paused, future)
 }

@@ -1,4 +1,4 @@
-//! What is not offered: whoever calls it gets a sentence from the compiler. The feature `uncontrolled`
+//! What is not offered: a call of it does not compile, and the compiler says why. The feature `uncontrolled`
 //! passes tokio's own modules through instead.
 
 /// What tokio offers and this crate cannot control.
@@ -31,7 +31,9 @@ macro_rules! refused_types {
             impl $name {
                 $(
                     /// Not offered.
-                    pub fn $function<A: super::Controlled>(_argument: A) {}
+                    pub fn $function<A: super::Controlled>(_argument: A) -> Self {
+                        $name(())
+                    }
                 )*
             }
         )*

@@ -11,10 +11,10 @@ use std::time::Duration;
 use strait_tokio as tokio;
 use strait_tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use strait_tokio::sync::{
-    AcquireError, Barrier, BarrierWaitResult, CancellationToken, Mutex, MutexGuard, Notify, OnceCell,
-    OwnedMutexGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, OwnedSemaphorePermit, RwLock,
-    RwLockReadGuard, RwLockWriteGuard, Semaphore, SemaphorePermit, SetError, TryAcquireError,
-    TryLockError, broadcast, mpsc, oneshot, watch,
+    AcquireError, Barrier, BarrierWaitResult, CancellationToken, Mutex, MutexGuard, Notify,
+    OnceCell, OwnedMutexGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, OwnedSemaphorePermit,
+    RwLock, RwLockReadGuard, RwLockWriteGuard, Semaphore, SemaphorePermit, SetError,
+    TryAcquireError, TryLockError, broadcast, mpsc, oneshot, watch,
 };
 use strait_tokio::task::{AbortHandle, Id, JoinError, JoinHandle, JoinSet, LocalSet};
 use strait_tokio::time::{

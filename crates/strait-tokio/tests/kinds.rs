@@ -70,8 +70,12 @@ fn tasks_of_one_thread_take_turns_in_any_order() {
         all
     });
     let wanted = [
-        vec![1, 2, 10, 20], vec![1, 2, 20, 10], vec![1, 10, 2, 20],
-        vec![2, 1, 10, 20], vec![2, 1, 20, 10], vec![2, 20, 1, 10],
+        vec![1, 2, 10, 20],
+        vec![1, 2, 20, 10],
+        vec![1, 10, 2, 20],
+        vec![2, 1, 10, 20],
+        vec![2, 1, 20, 10],
+        vec![2, 20, 1, 10],
     ];
     assert_eq!(values(&outcomes), BTreeSet::from(wanted));
 }

@@ -59,7 +59,7 @@ fn fresh(kind: &'static str) -> Fresh {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ObjectId(u32);
 
-/// The object that an execution has for a purpose, whoever asks first; purposes up to 15 are the library's.
+/// The object that an execution has for a purpose, the same for all threads; purposes up to 15 are the library's.
 #[track_caller]
 pub fn common_object(purpose: u8, kind: &'static str) -> ObjectId {
     let place = Location::caller();

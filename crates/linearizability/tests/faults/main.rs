@@ -11,7 +11,9 @@ use strait_linearizability::{Failure, Linearizability, Model, Object, Report};
 
 /// Checks an object, in less than ten seconds.
 #[track_caller]
-fn checked<O: Object, M: Model<O>>(what: &Linearizability<O::Operation>) -> Result<Report, Failure> {
+fn checked<O: Object, M: Model<O>>(
+    what: &Linearizability<O::Operation>,
+) -> Result<Report, Failure> {
     let begun = Instant::now();
     let checked = what.try_check::<O, M>();
     let took = begun.elapsed();

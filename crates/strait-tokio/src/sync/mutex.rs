@@ -1,5 +1,8 @@
 //! Locks that may be held across an `await`, as `tokio::sync::Mutex`: a fair semaphore with one permit.
-#![allow(unsafe_code, reason = "what a lock protects is reached by a pointer while its permit is held")]
+#![allow(
+    unsafe_code,
+    reason = "what a lock protects is reached by a pointer while its permit is held"
+)]
 
 use std::cell::UnsafeCell;
 use std::fmt;

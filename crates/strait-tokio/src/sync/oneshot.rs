@@ -46,9 +46,7 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn send(mut self, message: T) -> Result<(), T> {
         match self.real.take() {
-            Some(real) => {
-                self.point.operation("send", Location::caller(), || real.send(message))
-            }
+            Some(real) => self.point.operation("send", Location::caller(), || real.send(message)),
             None => Err(message),
         }
     }

@@ -1,6 +1,9 @@
 //! Locks that readers share, as `tokio::sync::RwLock`: a fair semaphore of which a reader takes one permit
 //! and a writer all of them.
-#![allow(unsafe_code, reason = "what a lock protects is reached by a pointer while permits are held")]
+#![allow(
+    unsafe_code,
+    reason = "what a lock protects is reached by a pointer while permits are held"
+)]
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -8,11 +11,11 @@ use std::future::Future;
 use std::panic::Location;
 use std::sync::Arc;
 
+use super::Semaphore;
 use super::mutex::{TryLockError, block_on};
 use super::rwlock_guards::{
     OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLockReadGuard, RwLockWriteGuard,
 };
-use super::Semaphore;
 
 /// As many readers as tokio allows.
 const MAX_READERS: u32 = u32::MAX >> 3;
@@ -39,7 +42,10 @@ impl<T> RwLock<T> {
     /// A lock that at most so many readers share.
     #[track_caller]
     pub fn with_max_readers(value: T, readers: u32) -> Self {
-        assert!(readers <= MAX_READERS, "a RwLock may not be created with more than {MAX_READERS} readers");
+        assert!(
+            readers <= MAX_READERS,
+            "a RwLock may not be created with more than {MAX_READERS} readers"
+        );
         let semaphore = Semaphore::named("RwLock", readers as usize);
         RwLock { readers, semaphore, value: UnsafeCell::new(value) }
     }

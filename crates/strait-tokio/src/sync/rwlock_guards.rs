@@ -1,5 +1,8 @@
 //! The guards of a lock that readers share.
-#![allow(unsafe_code, reason = "what a lock protects is reached by a pointer while permits are held")]
+#![allow(
+    unsafe_code,
+    reason = "what a lock protects is reached by a pointer while permits are held"
+)]
 
 use std::sync::Arc;
 

@@ -120,9 +120,7 @@ impl Semaphore {
 
     /// Waits for a permit.
     #[track_caller]
-    pub fn acquire(
-        &self,
-    ) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> + '_ {
+    pub fn acquire(&self) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> + '_ {
         self.acquire_many(1)
     }
 
@@ -219,7 +217,7 @@ impl Semaphore {
         Ok(SemaphorePermit { taken: Taken { semaphore: self, count }, place })
     }
 
-    /// Closes the semaphore: whoever waits for a permit, or will, gets an error.
+    /// Closes the semaphore: each task that waits for a permit, or will, gets an error.
     #[track_caller]
     pub fn close(&self) {
         self.point.operation("close", Location::caller(), || self.real.close());

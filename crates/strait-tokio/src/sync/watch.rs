@@ -204,8 +204,7 @@ impl<T> Receiver<T> {
     pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
         let place = Location::caller();
         let Receiver { real, shared } = self;
-        let value =
-            shared.point.operation("borrow_and_update", place, || real.borrow_and_update());
+        let value = shared.point.operation("borrow_and_update", place, || real.borrow_and_update());
         shared.borrow(value, place)
     }
 

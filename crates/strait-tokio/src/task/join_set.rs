@@ -149,9 +149,7 @@ impl<T: 'static> JoinSet<T> {
     {
         let place = Location::caller();
         match (&mut self.0, handle.real(), handle.model()) {
-            (Inner::Real(set), Some(handle), _) => {
-                AbortHandle::real(set.spawn_on(future, handle))
-            }
+            (Inner::Real(set), Some(handle), _) => AbortHandle::real(set.spawn_on(future, handle)),
             (Inner::Model(set), _, Some(runtime)) => {
                 let (task, ended) = set.add(place);
                 runtime.start(task.clone(), future, ended, place);
@@ -246,7 +244,9 @@ impl<T: 'static> JoinSet<T> {
     #[track_caller]
     pub fn try_join_next_with_id(&mut self) -> Option<Joined<T>> {
         match &mut self.0 {
-            Inner::Real(set) => set.try_join_next_with_id().map(|joined| joined.map(real).map_err(JoinError::from)),
+            Inner::Real(set) => {
+                set.try_join_next_with_id().map(|joined| joined.map(real).map_err(JoinError::from))
+            }
             Inner::Model(set) => {
                 set.object.step("try_join_next", Location::caller());
                 let outcome = lock(&set.ended).outcomes.pop_front()?;
@@ -256,7 +256,10 @@ impl<T: 'static> JoinSet<T> {
     }
 
     /// Polls for the next task that ends.
-    pub fn poll_join_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<T, JoinError>>> {
+    pub fn poll_join_next(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<T, JoinError>>> {
         self.poll_join_next_with_id(context).map(|joined| joined.map(without_id))
     }
 

@@ -63,7 +63,9 @@ pub(crate) fn start_local<F: Future + 'static>(
     let members = registry::with(|registry| registry.local_sets.get(&thread)?.last().cloned());
     match members {
         Some(members) => add(&members, task, future, ended, place),
-        None => panic!("`spawn_local` called from outside of a `task::LocalSet` or `runtime::LocalRuntime`"),
+        None => panic!(
+            "`spawn_local` called from outside of a `task::LocalSet` or `runtime::LocalRuntime`"
+        ),
     }
 }
 
@@ -76,7 +78,8 @@ fn add<F: Future + 'static>(
 ) {
     let ended = Rc::new(Mutex::new(Some(ended)));
     let theirs = ended.clone();
-    let take = |ended: &Mutex<Option<_>>| ended.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let take =
+        |ended: &Mutex<Option<_>>| ended.lock().unwrap_or_else(PoisonError::into_inner).take();
     let tell = move |end| {
         if let Some(ended) = take(&theirs) {
             ended(end);

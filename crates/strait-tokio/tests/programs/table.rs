@@ -70,7 +70,10 @@ where
             Err(_) => DEADLOCK.to_owned(),
         };
         if !row.outcomes.contains(&seen[..]) {
-            return Some(format!("{}: tokio gave {seen:?}, which the table does not have", row.name));
+            return Some(format!(
+                "{}: tokio gave {seen:?}, which the table does not have",
+                row.name
+            ));
         }
     }
     None
@@ -133,7 +136,7 @@ table! {
     a_dropped_receiver_gives_the_message_back: 4 ["Err(1)", "Ok(())"];
     a_request_may_lose_its_answer: 30 ["(None, Some(false))", "(None, Some(true))", "(Some(1), Some(true))"];
     a_stored_permit_is_not_lost: 6 ["true"];
-    notify_waiters_is_lost_if_nobody_waits: 5 ["deadlock", "true"];
+    notify_waiters_is_lost_if_no_task_waits: 5 ["deadlock", "true"];
     a_notified_future_counts_from_its_making: 4 ["true"];
     two_notifications_store_one_permit: 23 ["deadlock", "true"];
     enabled_waiters_are_served_in_order: 1 ["((false, false), (true, false))"];

@@ -155,7 +155,7 @@ pub async fn a_stored_permit_is_not_lost() -> String {
     text(waiter.await.is_ok())
 }
 
-pub async fn notify_waiters_is_lost_if_nobody_waits() -> String {
+pub async fn notify_waiters_is_lost_if_no_task_waits() -> String {
     let notify = Arc::new(Notify::new());
     let theirs = notify.clone();
     let waiter = tokio::spawn(async move { theirs.notified().await });
