@@ -101,6 +101,11 @@ impl Point {
     }
 }
 
+/// Handles are counted. To clone one is no step, so not every order of that is tried.
+pub(crate) fn counts_handles() {
+    extend::leaves_out("handles of a channel were counted, and to clone a handle is no step");
+}
+
 /// Calls the wakers that an operation has found and that are not those of tasks. They may do anything, so the
 /// order in which they are called matters.
 pub(crate) fn call_wakers(place: Place) {

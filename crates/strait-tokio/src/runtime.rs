@@ -373,11 +373,8 @@ impl Handle {
 
     /// The current thread belongs to the runtime until the guard is dropped.
     pub fn enter(&self) -> EnterGuard<'_> {
-        let inner = match &self.inner {
-            HandleInner::Real(handle) => Guard::Real(handle.enter()),
-            HandleInner::Model(handle) => Guard::Model(enter_model(handle.clone())),
-        };
-        EnterGuard { _inner: inner }
+        let model = self.model().map(|handle| enter_model(handle.clone()));
+        EnterGuard { _real: self.real().map(|handle| handle.enter()), _model: model }
     }
 
     /// Which kind of runtime it is.
@@ -420,12 +417,8 @@ impl std::fmt::Debug for Handle {
 /// The current thread belongs to a runtime as long as this is there.
 #[must_use = "the thread belongs to the runtime until the guard is dropped"]
 pub struct EnterGuard<'a> {
-    _inner: Guard<'a>,
-}
-
-enum Guard<'a> {
-    Real(#[expect(dead_code, reason = "kept until it is dropped")] tokio::runtime::EnterGuard<'a>),
-    Model(#[expect(dead_code, reason = "kept until it is dropped")] Entered),
+    _real: Option<tokio::runtime::EnterGuard<'a>>,
+    _model: Option<Entered>,
 }
 
 impl std::fmt::Debug for EnterGuard<'_> {

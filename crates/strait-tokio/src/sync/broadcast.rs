@@ -9,7 +9,7 @@ use strait::extend;
 use tokio::sync::broadcast as real;
 pub use tokio::sync::broadcast::error;
 
-use crate::point::{Point, Real};
+use crate::point::{Point, Real, counts_handles};
 use error::{RecvError, SendError, TryRecvError};
 
 /// Sends to all receivers.
@@ -101,12 +101,14 @@ impl<T> Sender<T> {
     /// How many senders are there?
     #[track_caller]
     pub fn strong_count(&self) -> usize {
+        counts_handles();
         self.point.look("strong_count", Location::caller(), || self.real.strong_count())
     }
 
     /// How many weak senders are there?
     #[track_caller]
     pub fn weak_count(&self) -> usize {
+        counts_handles();
         self.point.look("weak_count", Location::caller(), || self.real.weak_count())
     }
 }
@@ -140,12 +142,14 @@ impl<T> WeakSender<T> {
     /// How many senders are there?
     #[track_caller]
     pub fn strong_count(&self) -> usize {
+        counts_handles();
         self.point.look("strong_count", Location::caller(), || self.real.strong_count())
     }
 
     /// How many weak senders are there?
     #[track_caller]
     pub fn weak_count(&self) -> usize {
+        counts_handles();
         self.point.look("weak_count", Location::caller(), || self.real.weak_count())
     }
 }
@@ -177,6 +181,7 @@ impl<T> Receiver<T> {
     /// How many senders are there?
     #[track_caller]
     pub fn sender_strong_count(&self) -> usize {
+        counts_handles();
         let count = || self.real.sender_strong_count();
         self.point.look("sender_strong_count", Location::caller(), count)
     }
@@ -184,6 +189,7 @@ impl<T> Receiver<T> {
     /// How many weak senders are there?
     #[track_caller]
     pub fn sender_weak_count(&self) -> usize {
+        counts_handles();
         let count = || self.real.sender_weak_count();
         self.point.look("sender_weak_count", Location::caller(), count)
     }

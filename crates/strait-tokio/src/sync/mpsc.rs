@@ -112,6 +112,7 @@ macro_rules! receiver {
             /// How many senders are there?
             #[track_caller]
             pub fn sender_strong_count(&self) -> usize {
+                $crate::point::counts_handles();
                 let count = || self.real.sender_strong_count();
                 self.point.look("sender_strong_count", Location::caller(), count)
             }
@@ -119,6 +120,7 @@ macro_rules! receiver {
             /// How many weak senders are there?
             #[track_caller]
             pub fn sender_weak_count(&self) -> usize {
+                $crate::point::counts_handles();
                 let count = || self.real.sender_weak_count();
                 self.point.look("sender_weak_count", Location::caller(), count)
             }
@@ -185,12 +187,14 @@ macro_rules! sender {
             /// How many senders are there?
             #[track_caller]
             pub fn strong_count(&self) -> usize {
+                $crate::point::counts_handles();
                 self.point.look("strong_count", Location::caller(), || self.real.strong_count())
             }
 
             /// How many weak senders are there?
             #[track_caller]
             pub fn weak_count(&self) -> usize {
+                $crate::point::counts_handles();
                 self.point.look("weak_count", Location::caller(), || self.real.weak_count())
             }
         }
@@ -233,12 +237,14 @@ macro_rules! sender {
             /// How many senders are there?
             #[track_caller]
             pub fn strong_count(&self) -> usize {
+                $crate::point::counts_handles();
                 self.point.look("strong_count", Location::caller(), || self.real.strong_count())
             }
 
             /// How many weak senders are there?
             #[track_caller]
             pub fn weak_count(&self) -> usize {
+                $crate::point::counts_handles();
                 self.point.look("weak_count", Location::caller(), || self.real.weak_count())
             }
         }

@@ -13,7 +13,7 @@ use strait::extend::{self, Gate, ObjectId};
 use tokio::sync::watch as real;
 pub use tokio::sync::watch::error;
 
-use crate::point::{Place, Point, Real, call_wakers};
+use crate::point::{Place, Point, Real, call_wakers, counts_handles};
 use crate::registry::RESERVED;
 use error::{RecvError, SendError};
 
@@ -156,6 +156,7 @@ impl<T> Sender<T> {
     /// How many senders are there?
     #[track_caller]
     pub fn sender_count(&self) -> usize {
+        counts_handles();
         self.shared.point.look("sender_count", Location::caller(), || self.real.sender_count())
     }
 

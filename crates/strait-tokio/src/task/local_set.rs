@@ -183,10 +183,10 @@ impl LocalSet {
 
     /// Tasks that are started by the current thread belong to the set until the guard is dropped.
     pub fn enter(&self) -> LocalEnterGuard {
-        LocalEnterGuard(match &self.0 {
-            Inner::Real(set) => Guard::Real(set.enter()),
-            Inner::Model(set) => Guard::Model(enter(&set.members)),
-        })
+        match &self.0 {
+            Inner::Real(set) => LocalEnterGuard { _real: Some(set.enter()), _model: None },
+            Inner::Model(set) => LocalEnterGuard { _real: None, _model: Some(enter(&set.members)) },
+        }
     }
 }
 
@@ -292,11 +292,9 @@ impl fmt::Debug for LocalSet {
 }
 
 /// The current thread starts local tasks on a set as long as this is there.
-pub struct LocalEnterGuard(#[expect(dead_code, reason = "kept until it is dropped")] Guard);
-
-enum Guard {
-    Real(#[expect(dead_code, reason = "kept until it is dropped")] tokio::task::LocalEnterGuard),
-    Model(#[expect(dead_code, reason = "kept until it is dropped")] Entered),
+pub struct LocalEnterGuard {
+    _real: Option<tokio::task::LocalEnterGuard>,
+    _model: Option<Entered>,
 }
 
 impl fmt::Debug for LocalEnterGuard {

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::future::Future;
 use std::time::Duration;
 
-use crate::{controlled, real};
+use crate::controlled::texts as controlled;
+use crate::real::texts as real;
 
 /// One row.
 struct Row {

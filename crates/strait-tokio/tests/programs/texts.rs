@@ -1,8 +1,10 @@
-// The programs of the table, as one text that is compiled twice: against tokio and against strait-tokio. Each
-// gives a string that says what was observed.
+//! The programs of the table, as one text that is compiled twice: against tokio and against strait-tokio. Each
+//! gives a string that says what was observed.
 
 use std::sync::Arc;
 use std::time::Duration;
+
+use super::{CancellationToken, tokio};
 
 use tokio::sync::{Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
