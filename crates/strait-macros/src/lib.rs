@@ -1,5 +1,8 @@
 #![doc = include_str!("../README.md")]
 
+mod tokio_select;
+mod tokio_test;
+
 use proc_macro::{Delimiter, Group, Punct, Spacing, TokenStream, TokenTree};
 
 /// Runs the function's body under every schedule, as a test for `cargo test` and nextest.
@@ -29,6 +32,23 @@ pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
     test.extend(tokens);
     test.extend([TokenTree::Group(Group::new(Delimiter::Brace, call))]);
     test
+}
+
+/// Runs the body of an asynchronous function under every schedule, as a test: `strait_tokio::test`.
+///
+/// Arguments: `flavor = "multi_thread"` (the default) or `"current_thread"`, `start_paused = true`,
+/// `worker_threads = N`, which changes nothing, and `search = BUILDER`, an expression of type
+/// `strait::Builder`.
+#[proc_macro_attribute]
+pub fn tokio_test(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    tokio_test::expand(arguments, item)
+}
+
+/// Waits for the first of several futures, as tokio's `select!`: `strait_tokio::select!`. Under test, each
+/// branch is tried as the first to be polled, unless the macro begins with `biased;`.
+#[proc_macro]
+pub fn tokio_select(input: TokenStream) -> TokenStream {
+    tokio_select::expand(input)
 }
 
 /// Rust text that is known to be well formed, as tokens.

@@ -499,6 +499,9 @@ impl Builder {
         if !outcomes.found.iter().all(|found| go_on(&found.outcome)) {
             return outcomes;
         }
+        if let Some(reason) = tested.leaves_out().filter(|_| outcomes.is_exhaustive()) {
+            outcomes.coverage = Coverage::Bounded(reason.to_owned());
+        }
         outcomes.doubt = self.doubt(tested, &outcomes);
         if let Some(doubt) = outcomes.doubt.as_ref().filter(|_| outcomes.is_exhaustive()) {
             outcomes.coverage = Coverage::Bounded(doubt.to_string());

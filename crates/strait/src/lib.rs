@@ -17,6 +17,8 @@ mod crosscheck;
 mod doubt;
 mod erased;
 pub mod exception;
+#[doc(hidden)]
+pub mod extend;
 mod foreign;
 pub mod future;
 pub mod hint;

@@ -77,6 +77,8 @@ pub(crate) struct Tested<T> {
     uncontrolled_task: Arc<OnceLock<Place>>,
     /// An object that was used in another execution than the one that has made it.
     leftover: Arc<OnceLock<(&'static str, Place)>>,
+    /// What the search leaves out although it has come to its end.
+    leaves_out: Arc<OnceLock<&'static str>>,
     /// Has an execution gone another way than an earlier one with the same steps?
     astray: Arc<AtomicBool>,
     /// Executions to be repeated.
@@ -101,6 +103,7 @@ impl<T: 'static> Tested<T> {
             activity: Arc::default(),
             uncontrolled_task: Arc::default(),
             leftover: Arc::default(),
+            leaves_out: Arc::default(),
             astray: Arc::default(),
             samples: Arc::default(),
             begun: Arc::default(),
@@ -169,6 +172,9 @@ impl<T: 'static> Tested<T> {
         if let Some(leftover) = world.leftover {
             let _ = self.leftover.set(leftover);
         }
+        if let Some(reason) = world.leaves_out {
+            let _ = self.leaves_out.set(reason);
+        }
         self.take_up_activity(world);
     }
 
@@ -198,6 +204,11 @@ impl<T: 'static> Tested<T> {
     /// Where a task waits for something that is not controlled, if one was seen to.
     pub(crate) fn uncontrolled_task(&self) -> Option<String> {
         self.uncontrolled_task.get().map(|place| format!("{}:{}", place.file(), place.line()))
+    }
+
+    /// What the search leaves out although it has come to its end, if anything.
+    pub(crate) fn leaves_out(&self) -> Option<&'static str> {
+        self.leaves_out.get().copied()
     }
 
     /// Has an execution gone another way than an earlier one with the same steps?

@@ -111,6 +111,8 @@ pub(crate) struct World {
     /// An object that was met in another execution than the one that has made it: its kind, and where it
     /// was used.
     pub(crate) leftover: Option<(&'static str, Place)>,
+    /// What the search leaves out although it has come to its end, in any execution.
+    pub(crate) leaves_out: Option<&'static str>,
     /// Was a step asked for that was possible in an earlier execution with the same steps, and is not?
     pub(crate) astray: bool,
     /// The steps of this execution: the thread that makes the step, and in which way it takes it.
@@ -214,6 +216,7 @@ impl World {
             activity: Vec::new(),
             uncontrolled_task: None,
             leftover: None,
+            leaves_out: None,
             astray: false,
             path: Vec::new(),
             recognises_loops: true,
