@@ -53,7 +53,7 @@ macro_rules! lazy_static {
     () => {};
     ($(#[$attribute:meta])* $visible:vis static ref $name:ident: $type:ty = $init:expr; $($rest:tt)*) => {
         $(#[$attribute])*
-        #[allow(missing_copy_implementations, non_camel_case_types, dead_code)]
+        #[allow(missing_copy_implementations, non_camel_case_types)]
         $visible struct $name {
             __private_field: (),
         }

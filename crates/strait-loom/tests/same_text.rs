@@ -3,11 +3,11 @@
 
 mod over_loom {
     use real_loom as loom;
-    include!("text/models.rs");
+    include!("text/models.in");
 }
 
 mod over_strait {
     use strait_loom as loom;
-    include!("text/models.rs");
-    include!("text/checks.rs");
+    include!("text/models.in");
+    include!("text/checks.in");
 }
