@@ -235,7 +235,11 @@ fn polling(select: &Select, count: usize) -> TokenStream {
     }
     turn.extend(parse("_ => ::core::unreachable!(\"there is no such branch\"),"));
     body.extend(parse(&format!("let __start: u32 = {start}; for __turn in 0..{count}_u32")));
-    let mut step = parse(&format!("match (__start + __turn) % {}", count.max(1)));
+    let branch = match count < 2 {
+        true => "match __turn".to_owned(),
+        false => format!("match (__start + __turn) % {count}"),
+    };
+    let mut step = parse(&branch);
     step.extend([braced(turn)]);
     body.extend([braced(step)]);
     body.extend(parse(

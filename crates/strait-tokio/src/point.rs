@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-use strait::extend::{self, Gate, Object, ObjectId};
+use strait::extend::{self, Object, ObjectId};
 
 use crate::executor::Task;
 use crate::registry;
@@ -138,6 +138,11 @@ struct Held {
     task: Option<Arc<Task>>,
 }
 
+/// What a check says about futures with wakers of their own.
+const FOREIGN: &str = "an operation is polled by a future that has wakers of its own, such as \
+                       `FuturesUnordered`, inside of a task: strait-tokio cannot see in which order those \
+                       are called; use `select!`, `join!` or a `JoinSet`";
+
 /// Opens a gate, or calls a waker that is not that of a task.
 struct GateWaker {
     execution: u64,
@@ -180,13 +185,13 @@ impl Waiting {
         // Before the step, by which others learn of it.
         let outer = context.waker().clone();
         let is_made = current.as_ref().is_some_and(|(task, _)| task.takes_step(self.object));
+        let is_in_task = current.is_some();
         let task = current.filter(|(_, waker)| outer.will_wake(waker));
-        if task.is_none() {
-            // The future around this one looks which wakers were called, so their order matters.
-            let accessed = [self.object, foreign_wakers()];
-            let gates = accessed.map(|object| Gate { object, bits: 0, write: true });
-            extend::wait(&gates, self.label, self.place);
-        } else if !is_made {
+        if is_in_task && task.is_none() {
+            // Which wakers were called, and in which order, is known to the future around this one alone.
+            extend::fault(FOREIGN.to_owned());
+        }
+        if !is_made {
             self.object.step(self.label, self.place);
         }
         self.let_go();
