@@ -6,7 +6,7 @@ type Allocator struct {
 	seen    chan string
 }
 
-// NewAllocator starts the worker. Nobody ever closes stop: the worker waits in its select for ever.
+// NewAllocator starts the worker. Nobody ever closes stop: the worker waits in its select forever.
 func NewAllocator() *Allocator {
 	a := &Allocator{make(chan string, 1), make(chan string, 8)}
 	stop := make(chan struct{})

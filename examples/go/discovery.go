@@ -16,7 +16,7 @@ type Discovery struct {
 }
 
 // Watch returns a channel with the entries and one with the error, whichever comes. Both are
-// unbuffered: when the caller has given up, the goroutine stays for ever (figure 1 of the paper).
+// unbuffered: when the caller has given up, the goroutine stays forever (figure 1 of the paper).
 func (d *Discovery) Watch() (<-chan Entries, <-chan error) {
 	entries, failures := make(chan Entries), make(chan error)
 	go func() {

@@ -16,6 +16,7 @@ mod only_cli_prints;
 mod only_toolchain_starts_processes;
 mod readme_has_two_commands;
 mod shown_code_is_real;
+mod words_are_plain;
 
 use std::fmt;
 
@@ -38,6 +39,7 @@ const RULES: &[Rule] = &[
     only_toolchain_starts_processes::check,
     readme_has_two_commands::check,
     shown_code_is_real::check,
+    words_are_plain::check,
 ];
 
 /// A breach of a rule.

@@ -1,4 +1,4 @@
-// The consumer fails, and nobody tells the producer: the group waits for it for ever.
+// The consumer fails, and nobody tells the producer: the group waits for it forever.
 //
 // verdict: deadlock
 package main

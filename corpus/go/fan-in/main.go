@@ -1,4 +1,4 @@
-// Two producers, one channel that merges them. The consumer and the producers go on for ever.
+// Two producers, one channel that merges them. The consumer and the producers go on forever.
 //
 // verdict: diverges
 // live: true

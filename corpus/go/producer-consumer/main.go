@@ -1,5 +1,5 @@
 // Two producers, and a consumer that was given one of their channels twice: the other producer
-// waits for ever. The consumer goes on, because a closed channel is always ready.
+// waits forever. The consumer goes on, because a closed channel is always ready.
 //
 // verdict: leak
 // live: false

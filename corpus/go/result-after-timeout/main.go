@@ -1,4 +1,4 @@
-// The worker answers after the caller has given up: its send waits for ever.
+// The worker answers after the caller has given up: its send waits forever.
 //
 // verdict: leak
 package main

@@ -186,7 +186,7 @@ impl Checker<'_> {
                 if let Some(default) = default {
                     all_end &= self.block(default, false);
                 }
-                // A select without cases waits for ever.
+                // A select without cases waits forever.
                 return all_end;
             }
             StmtKind::Spawn { name, body } => {

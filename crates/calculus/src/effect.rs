@@ -1,4 +1,4 @@
-//! Effects (paper 000, Fig. 8): what a piece of a program does with channels and processes, and
+//! Effects (Stiévenart and Madsen, OOPSLA 2020, Fig. 8): what a piece of a program does with channels and processes, and
 //! nothing else of it.
 //!
 //! | paper | here |

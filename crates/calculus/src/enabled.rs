@@ -1,5 +1,5 @@
 //! Which steps are possible in a state: the offers of all processes against the states of the
-//! objects (the parallel rules of paper 000, Fig. 6, and of paper 003, Fig. 5, for buffers).
+//! objects (the parallel rules of Stiévenart and Madsen, OOPSLA 2020, Fig. 6, and of Lange et al., ICSE 2018, Fig. 5, for buffers).
 
 use smallvec::SmallVec;
 

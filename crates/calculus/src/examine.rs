@@ -136,7 +136,7 @@ pub fn examine(program: &Program, options: &ExamineOptions<'_>) -> Examination {
         examination.doubt();
         return examination;
     }
-    // What is seen in a loop grows for ever, but does not matter for the verdict: that comes from
+    // What is seen in a loop grows forever, but does not matter for the verdict: that comes from
     // the states alone, which are often few.
     let plain = machine.without_recording();
     let (report, bytes) = search(&plain, options);

@@ -174,7 +174,7 @@ impl<'a> Search<'a> {
         while let Some(frame) = frames.last_mut() {
             let Some(action) = frame.steps.get(frame.next).copied() else {
                 // If all that was tried goes round in circles, what was left out must not be put
-                // off for ever.
+                // off forever.
                 let rest = std::mem::take(&mut frame.rest);
                 if frame.progressed || rest.is_empty() {
                     frames.pop();

@@ -19,7 +19,7 @@ use crate::value::{Value, evaluate};
 pub struct Condition {
     /// Has a process panicked? Then the program is over.
     pub panicked: bool,
-    /// Does a process run by itself for ever?
+    /// Does a process run by itself forever?
     pub spins: bool,
     /// Did a process go beyond a limit of the machine, which the text names?
     pub runaway: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! λ_chan, the fragment of paper 000: which programs lie in it, their types (Fig. 7) and their
+//! λ_chan, the fragment of Stiévenart and Madsen, OOPSLA 2020: which programs lie in it, their types (Fig. 7) and their
 //! effects by the rules of Fig. 9.
 //!
 //! In comes a program whose names are resolved; out comes its [`Typing`], or every [`Violation`].

@@ -1,5 +1,5 @@
 //! One process: where it stands, what it knows, and how it runs by itself from one visible
-//! operation to the next (rule E-PROCESS of paper 000, Fig. 6, with E-CHANNEL and E-SPAWN, which
+//! operation to the next (rule E-PROCESS of Stiévenart and Madsen, OOPSLA 2020, Fig. 6, with E-CHANNEL and E-SPAWN, which
 //! nobody else can notice).
 
 use smallvec::SmallVec;
@@ -55,7 +55,7 @@ pub enum Status {
     Done,
     /// It has ended the program.
     Panicked(PanicCause, Pc),
-    /// It runs by itself for ever.
+    /// It runs by itself forever.
     Spinning(Pc),
     /// It went beyond a limit, which the text names.
     Runaway(&'static str, Pc),
@@ -226,7 +226,7 @@ impl Local {
             } else if steps >= FIRST_LANDMARK && steps.is_power_of_two() {
                 landmark = Some((self.spawned, self.frames.clone()));
             } else if landmark.as_ref().is_some_and(|landmark| self.is_back_at(landmark)) {
-                // The same place with the same values, and nothing from outside: for ever.
+                // The same place with the same values, and nothing from outside: forever.
                 self.stop(Status::Spinning(pc));
             }
         }

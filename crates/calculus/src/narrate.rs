@@ -47,7 +47,7 @@ pub struct Blocked {
     pub at: Place,
     /// Where its cases stand, if it is in a select.
     pub cases: Vec<Span>,
-    /// Does it go on for ever by itself?
+    /// Does it go on forever by itself?
     pub spins: bool,
     /// Has it panicked instead, and why?
     pub panic: Option<PanicCause>,

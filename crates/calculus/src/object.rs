@@ -1,5 +1,5 @@
 //! Channels, locks and wait groups at run time: their states and what each operation does to them.
-//! Buffered and closed channels follow paper 003 (Fig. 5); a rendezvous has no state but closed.
+//! Buffered and closed channels follow Lange et al., ICSE 2018 (Fig. 5); a rendezvous has no state but closed.
 
 use smallvec::SmallVec;
 

@@ -16,9 +16,9 @@ pub enum Verdict {
     /// Nothing went wrong in what was seen, but not everything was seen. A verdict on a program, never
     /// on one execution.
     Unknown,
-    /// It goes on for ever.
+    /// It goes on forever.
     Diverges,
-    /// A process is blocked for ever although main has finished or others go on.
+    /// A process is blocked forever although main has finished or others go on.
     Leak,
     /// Nothing moves and main has not finished.
     Deadlock,
@@ -156,7 +156,7 @@ impl Machine {
         for (process, number) in state.processes() {
             let menu = cache.menu(process, number);
             if matches!(menu.status, Status::Spinning(_)) {
-                // It goes on seeing things for ever; where it was stopped means nothing.
+                // It goes on seeing things forever; where it was stopped means nothing.
                 continue;
             }
             let sightings = self.sightings(&tables, menu.history);

@@ -208,7 +208,7 @@ fn explanations_of_small_programs_are_right() {
             parse(source).unwrap_or_else(|errors| panic!("{}", errors.render("", source)));
         checked += usize::from(check_program(source, &program, &mut rng).is_some());
     }
-    // One of them gets for ever: there is no end of what it may see.
+    // One of them gets forever: there is no end of what it may see.
     assert_eq!(checked, rows.len() - 1);
 }
 

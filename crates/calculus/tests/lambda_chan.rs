@@ -1,4 +1,4 @@
-//! The fragment of paper 000: one row a program, with its effect or with what is outside.
+//! The fragment of Stiévenart and Madsen, OOPSLA 2020: one row per program, with its effect or with what is outside.
 
 use expect_test::{Expect, expect};
 use strait_calculus::{lambda_chan, parse};

@@ -1,4 +1,4 @@
-//! `strait go verify` on the Go programs of the corpus: those that paper 003 describes have the
+//! `strait go verify` on the Go programs of the corpus: those of Lange et al., ICSE 2018, have the
 //! verdicts of its evaluation, every other one those that its header promises.
 #![allow(clippy::print_stderr, reason = "what was not tested is said aloud")]
 

@@ -116,13 +116,13 @@ pub(crate) struct Mode {
     pub(crate) rarity: u32,
     pub(crate) first_fresh: i32,
     /// A sized goal that has succeeded is not tried again: what fails behind it is not its fault as
-    /// a rule, and searching all its other solutions takes for ever. Whole attempts are repeated
+    /// a rule, and searching all its other solutions takes forever. Whole attempts are repeated
     /// instead.
     pub(crate) commits: bool,
     /// How often a sized goal may turn back, besides what its size allows.
     pub(crate) patience: u64,
     /// How deep goals that are not sized may stand below one that is: rules can ask for types that
-    /// no finite term is, and would look for them for ever.
+    /// no finite term is, and would look for them forever.
     pub(crate) nesting: u32,
 }
 

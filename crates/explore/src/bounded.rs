@@ -1,4 +1,4 @@
-//! Search within schedule bounds (paper 002, section 4), with happens-before caching (Musuvathi,
+//! Search within schedule bounds (Déjà Fu, Haskell 2015, section 4), with happens-before caching (Musuvathi,
 //! Qadeer: Partial-order reduction for context-bounded state exploration, 2007).
 //!
 //! Comes in: a system and [`Bounds`]. Goes out: every outcome that some schedule within the bounds

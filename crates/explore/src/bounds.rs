@@ -1,4 +1,4 @@
-//! Schedule bounds (paper 002, section 4.1): which schedules a bounded search leaves out.
+//! Schedule bounds (Déjà Fu, Haskell 2015, section 4.1): which schedules a bounded search leaves out.
 //!
 //! A [`Gauge`] measures one schedule while it grows. What it allows next depends only on the
 //! state, the thread that ran last, the counters, and how often each thread has yielded; the

@@ -1,4 +1,4 @@
-//! The compact form of a trace (paper 002, section 6.1): `S0---P1-S2--`. Each block of steps of
+//! The compact form of a trace (Déjà Fu, Haskell 2015, section 6.1): `S0---P1-S2--`. Each block of steps of
 //! one thread begins with `P` if it pre-empts the thread before it and with `S` otherwise, names
 //! its thread and has one dash a step.
 

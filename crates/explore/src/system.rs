@@ -145,7 +145,7 @@ pub trait Stateful: System<Action: Send, Outcome: Send> + Clone + Send {
     }
 
     /// Can there be outcomes that show before the end of an execution, in an execution that has no
-    /// end? Then the reduction must take care not to put any action off for ever.
+    /// end? Then the reduction must take care not to put any action off forever.
     fn has_early_outcomes(&self) -> bool {
         false
     }

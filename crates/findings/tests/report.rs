@@ -253,7 +253,7 @@ fn example(folder: &Path) {
     );
     lost.output = b"main: x=2 y=2\n".repeat(40);
     let mut hang = Discovery::new(Kind::HANG, "flume", "0.12.0", 20_261_115, 12).program(program);
-    hang.title = "two selectors on shared receivers wait for ever".into();
+    hang.title = "two selectors on shared receivers wait forever".into();
     hang.fingerprint = "flume::select::Selector::wait".into();
     hang.explanation =
         "No progress for 5 s in 10 of 10 runs; the program terminates under every schedule.".into();

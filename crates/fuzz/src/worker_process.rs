@@ -19,7 +19,7 @@ pub const AHEAD: usize = 3;
 const READS: Duration = Duration::from_secs(30);
 /// How long a worker may take to start.
 const STARTS: Duration = Duration::from_secs(60);
-/// A worker gives signs of life several times a second, whatever its target does. Without any for so
+/// A worker gives signs of life several times per second, whatever its target does. Without any for so
 /// long it is taken for dead.
 const SILENCE: Duration = Duration::from_secs(60);
 /// How often we look whether we should stop.

@@ -1,4 +1,4 @@
-//! Programs a second on one core: effect generation and program building, no printing.
+//! Programs per second on one core: effect generation and program building, no printing.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -14,7 +14,7 @@ fn heuristics() -> impl Iterator<Item = &'static str> {
     Heuristic::ALL.into_iter().map(Heuristic::name)
 }
 
-/// The bar is 50,000 programs a second for F.
+/// The bar is 50,000 programs per second for F.
 #[divan::bench(args = heuristics())]
 fn programs(bencher: Bencher<'_, '_>, heuristic: &str) {
     let weights = Heuristic::named(heuristic).expect("listed above").weights();

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What programs may contain. [`Capabilities::default`] is the fragment of paper 000.
+/// What programs may contain. [`Capabilities::default`] is the fragment of Stiévenart and Madsen, OOPSLA 2020.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Capabilities {

@@ -1,6 +1,6 @@
 //! The pipeline: (seed, index) → effect → program.
 //!
-//! [`Generator::generate`] reads top to bottom as paper 000 does: generation, expansion, reordering
+//! [`Generator::generate`] reads top to bottom as in Stiévenart and Madsen, OOPSLA 2020: generation, expansion, reordering
 //! (section 4), program generation (section 5.2); then the extensions of the target.
 
 use serde::Serialize;

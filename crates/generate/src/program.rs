@@ -1,4 +1,4 @@
-//! Program generation (paper 000, section 5.2): an effect becomes a program that has this effect.
+//! Program generation (Stiévenart and Madsen, OOPSLA 2020, section 5.2): an effect becomes a program that has this effect.
 //!
 //! 1. The effect is translated statement by statement. Where several statements have the same
 //!    effect one is drawn: the condition of a choice, the order of its branches.

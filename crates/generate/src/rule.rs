@@ -1,4 +1,4 @@
-//! The names of all rules, those of paper 000 and those beyond it, as one index.
+//! The names of all rules, those of Stiévenart and Madsen, OOPSLA 2020 and those beyond it, as one index.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! How heavy each rule is: the heuristics of paper 000 (Table 2) and weights from a TOML file.
+//! How heavy each rule is: the heuristics of Stiévenart and Madsen, OOPSLA 2020 (Table 2) and weights from a TOML file.
 //!
 //! ```toml
 //! base = "F"          # optional: start from a heuristic; otherwise every other rule has weight 0

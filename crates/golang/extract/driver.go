@@ -13,7 +13,7 @@ import (
 
 // Driver turns one entry into nodes by running it: what is known is computed, what other
 // goroutines can notice is kept, what is not known becomes a choice. This is Algorithms 1 and 2 of
-// paper 003 with the values of variables: a node is the paper's type definition of a block, its
+// Lange et al., ICSE 2018 with the values of variables: a node is the paper's type definition of a block, its
 // parameters the channels in scope.
 type Driver struct {
 	world  *World

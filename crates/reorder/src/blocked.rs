@@ -1,4 +1,4 @@
-//! Who can never be unblocked, as far as references tell: Algorithm 1 of paper 001 (section 6.2).
+//! Who can never be unblocked, as far as references tell: Algorithm 1 of GFuzz, ASPLOS 2022 (section 6.2).
 //!
 //! | paper | here |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Which runs are interesting, and how much (paper 001, section 5, table 1 and equation 1).
+//! Which runs are interesting, and how much (GFuzz, ASPLOS 2022, section 5, table 1 and equation 1).
 //!
 //! | paper | here |
 //! |---|---|

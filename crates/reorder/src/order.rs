@@ -1,4 +1,4 @@
-//! Orders of messages (paper 001, section 4.1): the selects of a run in turn, each with its place,
+//! Orders of messages (GFuzz, ASPLOS 2022, section 4.1): the selects of a run in turn, each with its place,
 //! its number of cases and the one that was exercised.
 //!
 //! | paper | here |

@@ -29,7 +29,7 @@ const KNOWN: [(&str, Spare); 2] = [
     ("kanal", |_, contract| contract.cancel_puts = false),
 ];
 
-/// Programs a target × flavour × style; `STRAIT_PROGRAMS` asks for more.
+/// Programs per target × flavour × style; `STRAIT_PROGRAMS` asks for more.
 fn programs() -> u64 {
     std::env::var("STRAIT_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
 }

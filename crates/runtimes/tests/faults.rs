@@ -56,7 +56,7 @@ fn verdict(summary: &Summary) -> &'static str {
 fn every_fault_is_seen() {
     let rows = [
         ("reference", &["clean"][..]),
-        // Who waits for the lost message waits for ever, or learns that all senders have gone.
+        // Who waits for the lost message waits forever, or learns that all senders have gone.
         ("broken-loses", &["hung", "wrong"]),
         ("broken-doubles", &["wrong"]),
         ("broken-swaps", &["wrong"]),

@@ -1,4 +1,4 @@
-//! Executions to exhaustion and executions a second beside traceforge, which cannot be linked together
+//! Executions to exhaustion and executions per second beside traceforge, which cannot be linked together
 //! with loom.
 //!
 //! Its threads send messages; its atomics and locks are threads that answer messages. So there are

@@ -1,7 +1,7 @@
-//! Case study of paper 002, section 6.1: a value that a worker computes at most once in a while.
+//! Case study of Déjà Fu, Haskell 2015, section 6.1: a value that a worker computes at most once in a while.
 //!
 //! Two faults were found in the library by its users, and both are found here: the reader can wait
-//! for ever, and with a read that is a take and a put, an old value can be returned.
+//! forever, and with a read that is a take and a put, an old value can be returned.
 #![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use std::sync::Arc;

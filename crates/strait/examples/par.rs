@@ -1,4 +1,4 @@
-//! Case study of paper 002, section 6.3: a scheduler for deterministic parallelism. Values are
+//! Case study of Déjà Fu, Haskell 2015, section 6.3: a scheduler for deterministic parallelism. Values are
 //! written once ([`IVar`]); two workers take tasks from their own deque or steal from the other.
 #![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 

@@ -1,4 +1,4 @@
-//! Case study of paper 002, section 6.2: speculative search by several workers. Results went straight
+//! Case study of Déjà Fu, Haskell 2015, section 6.2: speculative search by several workers. Results went straight
 //! into the variable that the reader waits for, so a reader of all results could see some of them.
 #![allow(clippy::print_stdout, reason = "an example shows what it finds")]
 

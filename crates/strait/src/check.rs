@@ -85,7 +85,7 @@ impl Default for Builder {
     }
 }
 
-/// The bounds of paper 002 (section 4.1), when bounding is chosen.
+/// The bounds of Déjà Fu, Haskell 2015 (section 4.1), when bounding is chosen.
 const PREEMPTIONS: u32 = 2;
 const FAIR: u32 = 5;
 
@@ -105,7 +105,7 @@ impl Builder {
     }
 
     /// Only schedules with at most 2 pre-emptions in which no thread yields more than 5 times more
-    /// often than another that could go on: the defaults of paper 002.
+    /// often than another that could go on: the defaults of Déjà Fu, Haskell 2015.
     pub fn bounded(self) -> Self {
         self.preemptions(PREEMPTIONS).fair(FAIR)
     }

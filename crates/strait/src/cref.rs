@@ -1,4 +1,4 @@
-//! `CRef` (paper 002, section 2.1): a shared variable of any type. Reading and writing are not
+//! `CRef` (Déjà Fu, Haskell 2015, section 2.1): a shared variable of any type. Reading and writing are not
 //! synchronised; changing atomically and compare-and-swap with a [`Ticket`] are.
 //!
 //! Under test the model's value is the number of a version; the versions are kept beside it.

@@ -1,4 +1,4 @@
-//! Exceptions to other threads (paper 002, section 2.1), as unwinding at interruption points.
+//! Exceptions to other threads (Déjà Fu, Haskell 2015, section 2.1), as unwinding at interruption points.
 //!
 //! Under test every step of a thread is an interruption point. For real, exceptions are taken where
 //! the code asks for them by [`interruption_point`].

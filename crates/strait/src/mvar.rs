@@ -1,4 +1,4 @@
-//! `MVar` (paper 002, section 2.1, there `CVar`): a variable that is full or empty. Taking waits
+//! `MVar` (Déjà Fu, Haskell 2015, section 2.1, there `CVar`): a variable that is full or empty. Taking waits
 //! until it is full, putting until it is empty.
 
 use std::fmt;

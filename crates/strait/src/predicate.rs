@@ -1,4 +1,4 @@
-//! Predicates over the set of outcomes (paper 002, section 7.2, "autocheck" and its tests).
+//! Predicates over the set of outcomes (Déjà Fu, Haskell 2015, section 7.2, "autocheck" and its tests).
 
 use std::fmt;
 use std::panic::Location;
@@ -95,7 +95,7 @@ pub fn not_always_same<T: Value>() -> Predicate<T> {
     })
 }
 
-/// The condition holds for every value, and nothing but values comes out.
+/// The condition holds forevery value, and nothing but values comes out.
 pub fn always_true<T: Value>(
     condition: impl Fn(&T) -> bool + Send + Sync + 'static,
 ) -> Predicate<T> {

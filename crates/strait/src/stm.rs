@@ -1,4 +1,4 @@
-//! Software transactional memory (paper 002, section 2.2): [`TVar`]s, and transactions that happen
+//! Software transactional memory (Déjà Fu, Haskell 2015, section 2.2): [`TVar`]s, and transactions that happen
 //! as a whole or not at all.
 //!
 //! A transaction is a closure that reads and writes through the [`Transaction`] it is given. It may

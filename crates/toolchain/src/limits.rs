@@ -27,7 +27,7 @@ pub struct Limits {
     #[serde(default)]
     pub processes: Option<u64>,
     /// Bytes of memory of all processes of a program together. The supervisor of the program looks
-    /// several times a second and ends it. Files that are mapped do not count. Linux only.
+    /// several times per second and ends it. Files that are mapped do not count. Linux only.
     #[serde(default)]
     pub memory: Option<u64>,
     /// Processes of a program, all together. The supervisor of the program looks several times a

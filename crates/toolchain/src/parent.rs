@@ -3,7 +3,7 @@
 //! Linux offers a signal for that, `PR_SET_PDEATHSIG`, but it is sent when the *thread* that
 //! started the child ends, and a worker that dies because a thread of its parent finished would look
 //! like a crash that was found. So a thread waits for the parent's process: at a pidfd where there
-//! are such, and by asking ten times a second where not.
+//! are such, and by asking ten times per second where not.
 
 use std::io;
 use std::thread;

@@ -1,5 +1,5 @@
 //! A campaign without the command line around it, for measurements: `hunt MODE FUZZER ORACLES COUNT
-//! SEED FOLDER [reduce]`, names separated by commas. Ends with programs a second, and with those a
+//! SEED FOLDER [reduce]`, names separated by commas. Ends with programs per second, and with those a
 //! second of processor time, compilers included.
 
 #![allow(clippy::print_stdout, reason = "a measurement prints what it measured")]

@@ -68,7 +68,7 @@ pub struct ExploreArgs {
     /// Perform this schedule only, and tell it
     #[arg(long, value_name = "SCHEDULE", conflicts_with_all = SEARCHING)]
     replay: Option<String>,
-    /// Say whether the program lies in the fragment of paper 000, and its effect
+    /// Say whether the program lies in the fragment of Stiévenart and Madsen, OOPSLA 2020, and its effect
     #[arg(long, conflicts_with_all = SEARCHING, conflicts_with = "replay")]
     lambda_chan: bool,
     /// Check this property instead: no-deadlock, no-leak, live, channel-safe, mutex-safe,
@@ -274,7 +274,7 @@ impl ExploreArgs {
             }
             EngineName::Dpor => Engine::Dpor,
             EngineName::Bounded if bounds == Bounds::default() => {
-                // The bounds of paper 002, section 4.1.
+                // The bounds of Déjà Fu, Haskell 2015, section 4.1.
                 Engine::Bounded(Bounds { preemptions: Some(2), fair: Some(5), ..bounds })
             }
             EngineName::Bounded => Engine::Bounded(bounds),

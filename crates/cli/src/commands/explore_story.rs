@@ -139,7 +139,7 @@ fn end_row(subject: &Subject<'_>, blocked: &Blocked, able: &[String]) -> Row {
     let (line, statement) = place(subject, &blocked.at);
     let effect = match &blocked.panic {
         Some(message) => format!("panicked: {message}"),
-        None if blocked.spins => "goes round for ever".into(),
+        None if blocked.spins => "goes round forever".into(),
         None if able.contains(&blocked.at.process) => "can go on".into(),
         None => waits_for(subject, blocked, &statement),
     };

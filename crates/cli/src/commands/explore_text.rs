@@ -123,8 +123,8 @@ fn meaning(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Terminates => "Everything finishes:",
         Verdict::Unknown => "Nothing was found:",
-        Verdict::Diverges => "It can go on for ever, after:",
-        Verdict::Leak => "A process can stay blocked for ever:",
+        Verdict::Diverges => "It can go on forever, after:",
+        Verdict::Leak => "A process can stay blocked forever:",
         Verdict::Deadlock => "It can come to a standstill:",
         Verdict::Panic => "It can panic:",
     }

@@ -44,7 +44,7 @@ pub struct GenArgs {
     /// Only share I of N of the programs, dealt one by one: 0/4 to 3/4
     #[arg(long, value_name = "I/N", conflicts_with = "index")]
     shard: Option<Shard>,
-    /// Weights of paper 000, Table 2 [default: F]
+    /// Weights of Stiévenart and Madsen, OOPSLA 2020, Table 2 [default: F]
     #[arg(long, value_name = "A..F", conflicts_with = "weights")]
     heuristic: Option<String>,
     /// Weights from a TOML file

@@ -47,7 +47,7 @@ pub fn jvm_dump(text: &str) -> JvmDump {
     dump
 }
 
-/// The methods that call each other for ever, if it is a stack overflow that the text is about.
+/// The methods that call each other forever, if it is a stack overflow that the text is about.
 /// They are in a fixed order, so that one fault has one face.
 pub fn stack_overflow(text: &str) -> Option<Vec<String>> {
     let (_, rest) = text.split_once("java.lang.StackOverflowError")?;

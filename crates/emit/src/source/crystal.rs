@@ -1,6 +1,6 @@
 //! Crystal: fibers, `Channel`, `select`.
 //!
-//! A unit message is `nil` as in paper 000, Fig. 14, unless a channel of such messages is closed
+//! A unit message is `nil` as in Stiévenart and Madsen, OOPSLA 2020, Fig. 14, unless a channel of such messages is closed
 //! somewhere: then `nil` is what a closed channel gives, and a `Token` is sent instead.
 
 use strait_calculus::ast::{Block, Capacity, Case, CaseOp, Expr, ExprKind, Stmt, StmtKind, Type};

@@ -1,6 +1,6 @@
 //! Kotlin: coroutines, `Channel`, `select`, for either API of kotlinx.coroutines.
 //!
-//! Bodies of select cases stand in the clauses, as in paper 000, Fig. 15.
+//! Bodies of select cases stand in the clauses, as in Stiévenart and Madsen, OOPSLA 2020, Fig. 15.
 
 use strait_calculus::ast::{Block, Capacity, Case, CaseOp, Expr, Stmt, StmtKind, Type};
 use strait_calculus::{FuncId, Program, VarId};

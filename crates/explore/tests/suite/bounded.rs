@@ -90,7 +90,7 @@ fn a_lost_update_needs_a_preemption() {
     assert_eq!(final_values(&toy, &within(1)), [1, 2, 3]);
 }
 
-/// The spinning thread yields for ever unless the bound makes it wait for the other.
+/// The spinning thread yields forever unless the bound makes it wait for the other.
 #[test]
 fn fairness_ends_a_spinning_thread() {
     let spinner = vec![Op::Load(0), Op::JumpIf(1, 3), Op::JumpIf(0, 0)];

@@ -1,4 +1,4 @@
-//! Effect expansion (paper 000, Fig. 11): a terminating effect grows and keeps terminating.
+//! Effect expansion (Stiévenart and Madsen, OOPSLA 2020, Fig. 11): a terminating effect grows and keeps terminating.
 //!
 //! Every rule rewrites one random place of the effect and says how many operations it added, at
 //! most `room`; `None` when it found no place.

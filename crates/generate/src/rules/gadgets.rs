@@ -263,7 +263,7 @@ pub fn exchange(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Opti
 }
 
 /// X-GIVEUP: puts and gets that each give up when no partner comes in time, so that nobody waits
-/// for ever.
+/// forever.
 pub fn give_up(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Option<Vec<Stmt>> {
     if room < 2 {
         return None;

@@ -1,4 +1,4 @@
-//! Effect generation (paper 000, Fig. 10): effects that terminate, made from fresh channels.
+//! Effect generation (Stiévenart and Madsen, OOPSLA 2020, Fig. 10): effects that terminate, made from fresh channels.
 //!
 //! | paper | here |
 //! |---|---|
@@ -203,7 +203,7 @@ fn pipeline(builder: &mut Builder<'_>, budget: u32, depth: u32, out: &mut Sequen
 /// G-SELECT: [[SPAWN(□; φᵢ; □)]₀ⁿ; □]₀ᵐ; [□; branch(shuffle([φ̄ᵢ]₀ⁿ)) ⊕ …]₀ᵐ.
 ///
 /// φᵢ depends on i alone: were it drawn anew in each round, a child that gets and a child that puts
-/// could meet, and the parent would wait for ever.
+/// could meet, and the parent would wait forever.
 fn select(builder: &mut Builder<'_>, budget: u32, depth: u32, out: &mut Sequence) {
     builder.counts.record(Rule::GSelect);
     let shape = SelectShape::draw(builder, budget, depth);

@@ -1,4 +1,4 @@
-//! The rules, one file a family, and what they share: the [`Builder`]. Those of paper 000 work on
+//! The rules, one file a family, and what they share: the [`Builder`]. Those of Stiévenart and Madsen, OOPSLA 2020 work on
 //! effects, those beyond it ([`extension`]) on the program.
 //!
 //! A rule of [`generation`] writes an effect of about the operations it is given (its *budget*) and

@@ -1,4 +1,4 @@
-//! Effect reordering (paper 000, Fig. 12): parts of an effect change places and it keeps
+//! Effect reordering (Stiévenart and Madsen, OOPSLA 2020, Fig. 12): parts of an effect change places and it keeps
 //! terminating. No rule here adds or removes an operation.
 //!
 //! Every rule rewrites one random place and says whether it found one.
@@ -49,7 +49,7 @@ fn select(builder: &mut Builder<'_>, effect: &mut Effect) -> Option<()> {
 /// R-CHOICESELECTGETGET: (GET(c₁); φ₁) + (GET(c₂); φ₂) → SELGET(c₁, φ₁) ⊕ SELGET(c₂, φ₂).
 ///
 /// Sound with rivals on c₁ and c₂ too: whatever the select does the choice could have done, and a
-/// select that waits for ever would be a choice that waits for ever on either channel.
+/// select that waits forever would be a choice that waits forever on either channel.
 fn choice_select_get_get(builder: &mut Builder<'_>, effect: &mut Effect) -> Option<()> {
     let twice = builder.capabilities.same_channel_twice;
     let fits = |part: &Effect| is_choice_of_gets(part, twice);

@@ -58,7 +58,7 @@ fn pingpong_with_both_sides_in_one_process_hangs() {
     terminates(seq([Effect::spawn(Effect::Put(C1)), Effect::Get(C1)]));
 }
 
-/// Fig. 11 has φ → φ₁; φ₂ for E-SEQ. With φ = PUT(c₁) and φ₁ = φ₂ = ε the getter waits for ever.
+/// Fig. 11 has φ → φ₁; φ₂ for E-SEQ. With φ = PUT(c₁) and φ₁ = φ₂ = ε the getter waits forever.
 #[test]
 fn e_seq_as_printed_hangs() {
     let before = |part: Effect| seq([Effect::spawn(part), Effect::Get(C1)]);

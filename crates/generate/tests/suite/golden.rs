@@ -1,4 +1,4 @@
-//! Program i of seed s is the same for ever: a change here means that recorded findings no longer
+//! Program i of seed s is the same forever: a change here means that recorded findings no longer
 //! replay, and asks for a new `GENERATOR_VERSION`.
 
 use expect_test::{Expect, expect};

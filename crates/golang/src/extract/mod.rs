@@ -1,4 +1,4 @@
-//! Go packages in, programs of the language out (paper 003, Algorithms 1 and 2, on today's Go).
+//! Go packages in, programs of the language out (Lange et al., ICSE 2018, Algorithms 1 and 2, on today's Go).
 //!
 //! The work is done by a helper written in Go, because only Go's own libraries read Go: it is
 //! embedded here, built once with the user's `go`, and answers with one program an entry as text.

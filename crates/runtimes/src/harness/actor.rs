@@ -326,7 +326,7 @@ impl<T: Target, W: Word> Actor<T, W> {
             }
         }
         if request.holds.is_empty() && !has_default && !request.has_timeout {
-            return Err("a process waits on nil for ever");
+            return Err("a process waits on nil forever");
         }
         Ok(request)
     }

@@ -1,4 +1,4 @@
-//! Exceptions to other threads (paper 002, section 2.1): who may be interrupted when.
+//! Exceptions to other threads (Déjà Fu, Haskell 2015, section 2.1): who may be interrupted when.
 //!
 //! Throwing puts the exception into the target's mailbox and waits until it is taken. While
 //! exceptions are in use, each thread has a control object: throwing to a thread writes it, and so

@@ -1,4 +1,4 @@
-//! Who knows about which variable (paper 002, section 3.1, "Testing Annotations"): lets a deadlock
+//! Who knows about which variable (Déjà Fu, Haskell 2015, section 3.1, "Testing Annotations"): lets a deadlock
 //! of some threads be seen while others go on.
 //!
 //! A thread is deadlocked if it waits for a variable, all that every thread knows was declared, and
@@ -71,7 +71,7 @@ impl World {
             };
             if numbers.iter().all(helpless) {
                 let fault = format!(
-                    "{} waits for {} for ever: all that know it wait for it",
+                    "{} waits for {} forever: all that know it wait for it",
                     self.describe_thread(number),
                     self.describe_object(object)
                 );

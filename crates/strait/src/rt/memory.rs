@@ -1,4 +1,4 @@
-//! Memory models by phantom threads (paper 002, sections 2.3 and 3.3): a store that is not
+//! Memory models by phantom threads (Déjà Fu, Haskell 2015, sections 2.3 and 3.3): a store that is not
 //! synchronised goes into a buffer, and a phantom thread commits it at some later time. What the
 //! storing thread does is not a step; the commit is.
 //!

@@ -375,7 +375,7 @@ impl<T: Clone + Eq + Hash + Debug + 'static> System for Tested<T> {
         action.pick.thread == thread
     }
 
-    /// To leave a thread for a buffer, or to come back from there, is no pre-emption (paper 002,
+    /// To leave a thread for a buffer, or to come back from there, is no pre-emption (Déjà Fu, Haskell 2015,
     /// section 4.2).
     fn is_free(&self, action: &Act) -> bool {
         action.commits

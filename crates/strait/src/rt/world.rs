@@ -505,7 +505,7 @@ impl World {
     }
 
     /// The program needs a feature. If it is off, the search begins anew, so this execution need not go
-    /// on: perhaps it would do so for ever, because of what it lacks.
+    /// on: perhaps it would do so forever, because of what it lacks.
     pub(crate) fn want(&mut self, feature: Feature) {
         self.features.want(feature);
         self.over |= self.features.lacks() && !self.aborting;

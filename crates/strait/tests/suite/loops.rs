@@ -185,7 +185,7 @@ fn waiting_in_vain_is_a_deadlock() {
             hint::spin_loop();
         }
     };
-    let failure = Builder::new().try_check(alone).expect_err("it waits for ever");
+    let failure = Builder::new().try_check(alone).expect_err("it waits forever");
     assert!(
         failure.message.starts_with("deadlock:\n    main waits for: a change of "),
         "{failure}"
@@ -212,7 +212,7 @@ fn waiting_in_vain_is_a_deadlock() {
             thread::yield_now();
         }
     };
-    let failure = Builder::new().try_check(nothing).expect_err("it waits for ever");
+    let failure = Builder::new().try_check(nothing).expect_err("it waits forever");
     assert!(failure.message.starts_with("deadlock:"), "{failure}");
 }
 

@@ -74,7 +74,7 @@ fn check() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// `subject MARK`: starts programs and workers of all kinds that run for ever and have MARK in their
+/// `subject MARK`: starts programs and workers of all kinds that run forever and have MARK in their
 /// command line, then waits to be killed.
 fn parent() -> ExitCode {
     let Some(mark) = std::env::args().nth(1) else { return ExitCode::from(2) };

@@ -20,7 +20,7 @@ use strait_generate::Capabilities;
 pub enum Answer {
     /// Every schedule ends with all processes finished; so many states were seen.
     Terminates(usize),
-    /// Some schedule ends with these operations waiting for ever.
+    /// Some schedule ends with these operations waiting forever.
     Hangs(Vec<String>),
     /// The search was given up after so many states.
     TooLarge(usize),

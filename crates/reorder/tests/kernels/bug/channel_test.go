@@ -99,7 +99,7 @@ func TestForgottenStop(t *testing.T) {
 	updates <- 1
 }
 
-// A nil channel blocks for ever.
+// A nil channel blocks forever.
 func TestNilChannel(t *testing.T) {
 	var events chan int
 	go func() { <-events }()

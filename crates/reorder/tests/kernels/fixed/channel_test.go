@@ -102,7 +102,7 @@ func TestForgottenStop(t *testing.T) {
 	close(stop)
 }
 
-// A nil channel blocks for ever.
+// A nil channel blocks forever.
 func TestNilChannel(t *testing.T) {
 	events := make(chan int, 1)
 	events <- 1
