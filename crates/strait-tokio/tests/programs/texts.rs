@@ -458,7 +458,7 @@ pub async fn a_join_set_gives_results_as_they_come() -> String {
 }
 
 pub async fn a_panic_comes_through_the_handle() -> String {
-    let task = tokio::spawn(async { panic!("no") });
+    let task: tokio::task::JoinHandle<()> = tokio::spawn(async { panic!("no") });
     let error: tokio::task::JoinError = task.await.unwrap_err();
     text(error.is_panic())
 }
