@@ -2,7 +2,7 @@
 // not known.
 //
 // verdict: TestDelete unknown
-// model: TestDelete terminates
+// model: TestDelete deadlock
 // assumes: this entry of a map is not known
 // assumes: the channel is not known
 package deleted
