@@ -86,7 +86,7 @@ type Facts struct {
 	usedConds map[string]bool             // conditions that are used somewhere
 	strayed   map[string]bool             // classes of memory that is written through pointers which are not known
 	closed    map[string]bool             // messages of channels that are closed somewhere
-	signalled map[string]bool             // messages of channels that signalledare asked for
+	signalled map[string]bool             // messages of channels that signalled are asked for
 	writers   map[string]map[string]bool  // of cells: the roots that write them
 	many      map[string]bool             // roots that are started more than once
 	met       map[string]bool             // objects that goroutines know from messages

@@ -418,6 +418,19 @@ pub(crate) fn idle_gate() -> Option<Gate> {
     stands_still().then(|| Gate { object: object(), bits: DUE, write: true })
 }
 
+/// A clock that stands still is about to be moved because all tasks wait. A thread that is no task could wake one
+/// before, and that order is not tried.
+pub(crate) fn notice_other_threads() {
+    let others = extend::other_threads();
+    let is_foreign =
+        |number: &u32| registry::with(|registry| !registry.blocking_threads.contains(number));
+    if others.iter().any(is_foreign) {
+        extend::leaves_out(
+            "a clock that stands still was moved beside other threads, which could have woken a task before",
+        );
+    }
+}
+
 /// A blocking function begins or ends.
 pub(crate) fn blocks(change: i32, place: Place) {
     operation("blocking function", place, |clock| clock.blocking += change);

@@ -309,6 +309,8 @@ pub(crate) fn spawn_blocking<T: 'static>(
     crate::clock::blocks(1, place);
     let code = move || {
         let _entered = enter_model(runtime);
+        let own = registry::thread();
+        registry::with(|registry| registry.blocking_threads.insert(own));
         task.object.step("begin", place);
         let end = match task.is_aborted() {
             true => End::Aborted,

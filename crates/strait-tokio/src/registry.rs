@@ -5,7 +5,7 @@
 //! forgotten when another execution begins.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::mem::{forget, take};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -30,6 +30,8 @@ pub(crate) struct Registry {
     pub(crate) to_wake: Vec<Waker>,
     pub(crate) clock: Clock,
     tasks: u64,
+    /// The threads that perform blocking functions.
+    pub(crate) blocking_threads: HashSet<u32>,
     /// The runtimes that threads have entered, the innermost last.
     pub(crate) entered: HashMap<u32, Vec<ModelHandle>>,
     /// The local sets that threads have entered, the innermost last.

@@ -139,6 +139,7 @@ fn take_turns<F: Future>(members: &SendMembers, future: F, place: Place) -> F::O
                 Turn::Other => break,
                 Turn::Member => {}
                 Turn::None => {
+                    clock::notice_other_threads();
                     clock::advance(None, place);
                 }
             }

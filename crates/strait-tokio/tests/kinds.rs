@@ -117,6 +117,25 @@ async fn a_clock_that_stands_still_is_exact() {
     assert_eq!(start.elapsed(), 32 * MS);
 }
 
+/// Time is moved while a thread that is no task could still send, so not every order is tried.
+#[test]
+fn a_clock_that_stands_still_beside_other_threads_is_not_exhaustive() {
+    let search = Search::new(Builder::new()).start_paused();
+    let outcomes = search.clone().outcomes(|| async {
+        let (tx, mut rx) = mpsc::unbounded_channel();
+        strait::thread::spawn(move || drop(tx.send(1)));
+        timeout(MS, rx.recv()).await.is_ok()
+    });
+    assert!(!outcomes.is_exhaustive(), "{:?}", outcomes.coverage);
+    let outcomes = search.outcomes(|| async {
+        let blocking = strait_tokio::task::spawn_blocking(|| 1);
+        sleep(MS).await;
+        blocking.await.is_ok()
+    });
+    assert_eq!(values(&outcomes), BTreeSet::from([true]));
+    assert!(outcomes.is_exhaustive(), "{:?}", outcomes.coverage);
+}
+
 #[test]
 fn a_clock_that_is_read_is_not_exhaustive() {
     let outcomes = strait_tokio::outcomes(|| async {

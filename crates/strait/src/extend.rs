@@ -14,6 +14,7 @@ use strait_explore::Access;
 use crate::rt::current::{self, with};
 use crate::rt::exception::TornDown;
 use crate::rt::op::{Op, Ways, reads, writes};
+use crate::rt::record::State;
 use crate::rt::schedule::{self, drain, point, point_at};
 use crate::rt::slot::{Fresh, Slot};
 use crate::rt::thread as model;
@@ -157,6 +158,19 @@ pub fn execution() -> Option<u64> {
 /// The number of the current thread, and how much it has done so far that others could notice.
 pub fn activity() -> Option<(u32, u64)> {
     model::activity()
+}
+
+/// The numbers of the threads that are not over, without the current one.
+pub fn other_threads() -> Vec<u32> {
+    let others = with(|world| {
+        let is_alive = |number: &u32| {
+            let thread = &world.threads[*number as usize];
+            let exists = !matches!(thread.state, State::Unborn | State::Finished);
+            exists && thread.commits_for.is_none() && *number != world.current
+        };
+        (0..world.threads.len() as u32).filter(is_alive).collect()
+    });
+    others.unwrap_or_default()
 }
 
 /// Was the last step of the current thread one that writes this object? Then what the object is like depends on
