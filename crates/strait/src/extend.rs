@@ -2,7 +2,7 @@
 //! threads wait for them, and what a check has to be told. Not for tests; there is no promise that it stays
 //! as it is.
 //!
-//! An operation announces a step at its object by [`Object::step`] and then does what it does with ordinary
+//! An operation announces a step at its object by [`ObjectId::step`] and then does what it does with ordinary
 //! data: no other thread runs before the next step. A thread that has to wait calls [`wait`] with gates of
 //! the objects that may let it go on. Gates are opened and closed only by steps that write their object.
 
