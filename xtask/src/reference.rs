@@ -1,7 +1,7 @@
 //! The reference page of the book is what the command line says about itself.
 //!
 //! In: `strait COMMAND --help` for each command, found in the help of the one above. Out:
-//! `docs/reference.md`, written anew or compared with what is there. What is the same forevery
+//! `docs/reference.md`, written anew or compared with what is there. What is the same for every
 //! command stands once, at the top.
 
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! `strait fuzz --queue` and `strait worker` at a server that asks foreverything at once: TLS, a
+//! `strait fuzz --queue` and `strait worker` at a server that asks for everything at once: TLS, a
 //! certificate of the client's and a creds file. Who has them works as ever; who has not hears what is
 //! wrong, with exit code 2, and no secret is repeated.
 

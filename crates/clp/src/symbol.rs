@@ -1,4 +1,4 @@
-//! Names and functors as small numbers, the same ones foreverything that reads one set of rules.
+//! Names and functors as small numbers, the same ones for everything that reads one set of rules.
 
 use rustc_hash::FxHashMap;
 

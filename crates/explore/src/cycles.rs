@@ -22,7 +22,7 @@ pub struct CycleReport<Action> {
     pub divergence: Option<Vec<Action>>,
     /// A way to where these threads are blocked forever while others go on, if there is one.
     pub stuck: Option<(Vec<ThreadId>, Vec<Action>)>,
-    /// Does this speak foreverything?
+    /// Does this speak for everything?
     pub coverage: Coverage,
     /// States visited.
     pub states: u64,

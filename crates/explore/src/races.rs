@@ -35,7 +35,7 @@ pub enum Depth {
     /// disabled by two or more others; rendezvous, locks, buffers and variables are far from that.
     #[default]
     Pairs,
-    /// Every configuration: complete forevery system that keeps the contract of
+    /// Every configuration: complete for every system that keeps the contract of
     /// [`System::dependent`], at a cost exponential in the number of concurrent disabling events.
     Every,
 }

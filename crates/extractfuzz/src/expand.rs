@@ -109,7 +109,7 @@ impl Draft<'_> {
         nodes
     }
 
-    /// `; _ = x` forevery variable that the line declares.
+    /// `; _ = x` for every variable that the line declares.
     fn uses(&mut self, line: &str, names: &mut Names) -> Option<Piece> {
         let declared = match line.strip_prefix("var ") {
             Some(rest) => rest.split([' ', '=']).next()?,

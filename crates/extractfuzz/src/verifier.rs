@@ -155,7 +155,7 @@ fn judge(entry: &Entry) -> Answer {
     match properties().find(|property| property.holds.is_none()) {
         Some(unknown) => answer(Verdict::Unknown, &unknown.why),
         None if properties().count() < PROPERTIES.len() => {
-            answer(Verdict::Unknown, "the verifier did not answer forevery property")
+            answer(Verdict::Unknown, "the verifier did not answer for every property")
         }
         None => answer(Verdict::Yes, ""),
     }

@@ -25,7 +25,7 @@ pub struct Effort {
     pub time: Duration,
 }
 
-/// Looks foreverything that is said to be wrong.
+/// Looks for everything that is said to be wrong.
 pub struct Confirm<'a> {
     /// What starts processes.
     pub launcher: &'a Launcher,

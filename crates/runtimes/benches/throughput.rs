@@ -1,4 +1,4 @@
-//! Programs per second, each run ten times, forevery target, flavour and style, and where the time
+//! Programs per second, each run ten times, for every target, flavour and style, and where the time
 //! goes: two workers at once, as in a campaign on two processors.
 //!
 //! `cargo bench -p strait-runtimes --bench throughput [-- [TARGET] [SECONDS]]`. Rates are given by

@@ -116,7 +116,7 @@ fn shuttled(program: fn(usize), size: usize, limit: u64) -> Measured {
     );
     let nanoseconds = cpu() - start;
     let executions = count.load(Real::Relaxed);
-    // shuttle prints a schedule forevery panic in the process from now on, and loom ends its
+    // shuttle prints a schedule for every panic in the process from now on, and loom ends its
     // coroutines by panics: that would be counted as loom's own work.
     std::panic::set_hook(Box::new(|_| {}));
     Measured { executions, nanoseconds, complete: executions < limit }

@@ -95,7 +95,7 @@ pub fn not_always_same<T: Value>() -> Predicate<T> {
     })
 }
 
-/// The condition holds forevery value, and nothing but values comes out.
+/// The condition holds for every value, and nothing but values comes out.
 pub fn always_true<T: Value>(
     condition: impl Fn(&T) -> bool + Send + Sync + 'static,
 ) -> Predicate<T> {

@@ -272,7 +272,7 @@ mod linux {
     }
 
     const OTHER: &str = "Take `strait::sync`, `strait::thread`, `strait::channel` and `strait::future` \
-                         foreverything that waits.";
+                         for everything that waits.";
 
     const ENDLESS: &str = "A loop probably waits for another thread by an atomic of `std` or by a clock. \
                            Take `strait::sync::atomic`, and call `strait::hint::spin_loop` or \

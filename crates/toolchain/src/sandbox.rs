@@ -1,7 +1,7 @@
 //! What a program may see and change when its launcher has a sandbox: values only. How a program is put
 //! into a sandbox is in [`crate::confine`].
 //!
-//! The rule is the same forevery program: it reads the whole system except what belongs to the user
+//! The rule is the same for every program: it reads the whole system except what belongs to the user
 //! (home, temporary files, sockets of running services), changes nothing that is left after it, and
 //! has no network. A [`crate::Spec`] names the exceptions.
 

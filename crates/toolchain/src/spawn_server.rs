@@ -94,7 +94,7 @@ pub(crate) fn serve_main() -> ExitCode {
 
 fn serve(socket: &UnixStream) -> io::Result<()> {
     adopt_orphans();
-    // Core files are turned off, as forevery program that Strait starts.
+    // Core files are turned off, as for every program that Strait starts.
     let _ = limit_self(&Limits::default());
     let running = Shared::default();
     let orphaned = Arc::clone(&running);

@@ -1,4 +1,4 @@
-//! Inputs for the parser, from noise to nearly right programs, and what must hold forevery one of
+//! Inputs for the parser, from noise to nearly right programs, and what must hold for every one of
 //! them. Shared by `tests/robust.rs` and `examples/fuzz_parser.rs`.
 
 use strait_calculus::{Program, parse, parse_bytes, print};

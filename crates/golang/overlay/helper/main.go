@@ -7,7 +7,7 @@
 //
 //	helper selects FILE…
 //
-// writes a line of JSON forevery select statement of the files.
+// writes a line of JSON for every select statement of the files.
 package main
 
 import (

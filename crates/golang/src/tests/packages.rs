@@ -64,7 +64,7 @@ pub fn packages(go: &Go, build: &Build, patterns: &[String]) -> Result<Vec<Packa
     Ok(listed.into_iter().map(Package::from).collect())
 }
 
-/// Has `go` look foreverything that the tests import, so that it downloads what is missing. What cannot
+/// Has `go` look for everything that the tests import, so that it downloads what is missing. What cannot
 /// be found is said by the compiler.
 fn download(go: &Go, build: &Build, patterns: &[String]) -> Result<(), Error> {
     let spec = go.spec(["list", "-e", "-deps", "-test", "-f="]).arguments(build.tag_flags(&[]));

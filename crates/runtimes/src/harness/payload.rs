@@ -31,7 +31,7 @@ pub enum Payload {
     Counted,
 }
 
-/// A message: one type forevery [`Payload`], since each type that travels through a target means
+/// A message: one type for every [`Payload`], since each type that travels through a target means
 /// all of the harness compiled once more for it.
 pub enum Parcel {
     /// [`Payload::Plain`]

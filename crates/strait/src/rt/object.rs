@@ -73,11 +73,15 @@ impl World {
         let number = self.names.own(thread, purpose);
         let known = self.objects.get(number as usize);
         if known.is_none_or(|object| object.epoch != self.epoch) {
-            // Who asks for it first is a matter of order, so that is no place to name it by.
-            let born_at = self.threads.get(thread as usize).map(|thread| thread.born_at);
-            self.place_object(number, kind, 0, 0, born_at.unwrap_or(place));
+            self.place_object(number, kind, 0, 0, place);
         }
         number
+    }
+
+    /// Where a thread was started: what an object is named by that any thread may be the first to use, because
+    /// that is a matter of order.
+    pub(crate) fn started_at(&self, thread: u32, otherwise: Place) -> Place {
+        self.threads.get(thread as usize).map_or(otherwise, |thread| thread.born_at)
     }
 
     fn place_object(

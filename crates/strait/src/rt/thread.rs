@@ -79,7 +79,11 @@ pub(crate) fn is_finished(number: u32, place: Place) -> bool {
 }
 
 fn done(number: u32, place: Place) -> u32 {
-    with(|world| world.own_object(number, 1, "end of thread", place)).unwrap_or(0)
+    with(|world| {
+        let place = world.started_at(number, place);
+        world.own_object(number, 1, "end of thread", place)
+    })
+    .unwrap_or(0)
 }
 
 /// The last step of a thread, if this search asks for it.
@@ -129,7 +133,11 @@ fn announce_yield(place: Place) -> Option<Suspender> {
 }
 
 fn token(number: u32, place: Place) -> u32 {
-    with(|world| world.own_object(number, 0, "token", place)).unwrap_or(0)
+    with(|world| {
+        let place = world.started_at(number, place);
+        world.own_object(number, 0, "token", place)
+    })
+    .unwrap_or(0)
 }
 
 /// Waits for the token of the current thread and takes it. With a time-out it may also go on

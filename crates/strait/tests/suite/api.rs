@@ -70,7 +70,7 @@ fn a_failure_is_a_report() {
         main panicked: assertion `left == right` failed: an update was lost
           left: 1
          right: 2 at crates/strait/tests/suite/api.rs:66
-        found in execution 2 of a search forevery schedule under RC11
+        found in execution 2 of a search for every schedule under RC11
         a simple way to it:
             adder  load counter: 0   api.rs:19
             main   load counter: 0   api.rs:19

@@ -1,6 +1,6 @@
 //! What judges programs: compilers, each given many programs at once and asked about each.
 //!
-//! An oracle answers with a [`Verdict`] forevery program. That a compiler crashes, hangs or eats
+//! An oracle answers with a [`Verdict`] for every program. That a compiler crashes, hangs or eats
 //! memory is a verdict too.
 
 mod batch;

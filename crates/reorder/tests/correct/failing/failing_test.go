@@ -75,7 +75,7 @@ func TestSemaphore(t *testing.T) {
 	s.release()
 }
 
-// pool waits in close foreverything that was acquired, as puddle does.
+// pool waits in close for everything that was acquired, as puddle does.
 type pool struct {
 	free chan int
 	used sync.WaitGroup
