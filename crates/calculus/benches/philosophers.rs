@@ -10,7 +10,7 @@ use std::time::Instant;
 use strait_calculus::{Machine, Program, Recording, Verdict, parse};
 use strait_explore::{StateOptions, states, states_until};
 
-/// Philosophers who think (a step that nobody else takes part in) and eat forever. With `polite` one of them takes the other fork first.
+/// Philosophers who think (a step that involves no other process) and eat forever. With `polite` one of them takes the other fork first.
 fn philosophers(count: usize, polite: bool) -> Program {
     let mut text = String::from(
         "fn fork(take: chan unit, drop: chan unit) { while true { get take; get drop } }\n\

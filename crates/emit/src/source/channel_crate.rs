@@ -155,61 +155,77 @@ impl ChannelCrate {
         CRATES.iter().find(|known| known.name == name)
     }
 
-    /// Functions that open channels, send and receive.
+    /// Functions that open channels, send and receive. One that the crate cannot have is left out, so that a
+    /// program that needs it does not compile.
     pub(crate) fn operations(&self) -> String {
         let (sender, receiver) = self.ends;
-        let or = |line: &str| -> String {
-            if line.is_empty() { "unimplemented!()".to_owned() } else { line.to_owned() }
-        };
+        let ends = format!("({sender}, {receiver})");
         let send_heads = format!("sender: &{sender}, value: T, random: &mut Random");
         let receive_heads = format!("receiver: &{receiver}, random: &mut Random");
+        let line =
+            |line: &str| if line.is_empty() { String::new() } else { format!("    {line}\n") };
+        let unused = |text: String| match text.as_str() {
+            "" => text,
+            _ => format!("    let _ = &random;\n{text}"),
+        };
         let both = |task: &str, thread: &str| match (task, thread) {
-            ("", thread) => format!("    let _ = &random;\n    {}\n", or(thread)),
-            (task, "") => format!("    {task}\n"),
+            ("", thread) => unused(line(thread)),
+            (task, "") => line(task),
             _ => {
                 format!("    if random.is_task {{\n        return {task};\n    }}\n    {thread}\n")
             }
         };
-        let block_on = |future: &str| match future {
+        let called = |name: &str, future: &str, more: &str| match future {
             "" => String::new(),
-            future => format!("block_on({future})"),
+            future => format!("{name}({future}{more})"),
         };
-        let give_up = |future: &str| match future {
-            "" => String::new(),
-            future => format!("give_up({future}, random)"),
-        };
+        let block_on = |future: &str| called("block_on", future, "");
+        let give_up = |future: &str| called("give_up", future, ", random");
         let patiently = |line: &str| match line {
             "" => String::new(),
             line => format!("let patience = random.patience();\n    {line}"),
         };
-        [
-            format!("fn bounded<T: Seen>(room: usize) -> ({sender}, {receiver}) {{\n    {}\n}}\n", or(self.open.0)),
-            format!("fn unbounded<T: Seen>() -> ({sender}, {receiver}) {{\n    {}\n}}\n", or(self.open.1)),
-            format!(
-                "/// Was it sent?\nfn send<T: Seen>({send_heads}) -> bool {{\n{}}}\n",
-                both(&block_on(self.send_task), self.blocking.0)
+        let functions = [
+            (format!("fn bounded<T: Seen>(room: usize) -> {ends}"), line(self.open.0)),
+            (format!("fn unbounded<T: Seen>() -> {ends}"), line(self.open.1)),
+            (
+                format!("/// Was it sent?\nfn send<T: Seen>({send_heads}) -> bool"),
+                both(&block_on(self.send_task), self.blocking.0),
             ),
-            format!(
-                "/// `None` if all senders have gone.\nfn receive<T: Seen>({receive_heads}) -> Option<T> {{\n{}}}\n",
-                both(&block_on(self.receive_task), self.blocking.1)
+            (
+                format!(
+                    "/// `None` if all senders have gone.\nfn receive<T: Seen>({receive_heads}) -> Option<T>"
+                ),
+                both(&block_on(self.receive_task), self.blocking.1),
             ),
-            format!(
-                "/// `None` if there is no room.\nfn send_at_once<T: Seen>({send_heads}) -> Option<bool> {{\n    let _ = random;\n    {}\n}}\n",
-                or(self.trying.0)
+            (
+                format!(
+                    "/// `None` if there is no room.\nfn send_at_once<T: Seen>({send_heads}) -> Option<bool>"
+                ),
+                unused(line(self.trying.0)),
             ),
-            format!(
-                "/// `None` if there is no message.\nfn receive_at_once<T: Seen>({receive_heads}) -> Option<Option<T>> {{\n    let _ = random;\n    {}\n}}\n",
-                or(self.trying.1)
+            (
+                format!(
+                    "/// `None` if there is no message.\nfn receive_at_once<T: Seen>({receive_heads}) -> Option<Option<T>>"
+                ),
+                unused(line(self.trying.1)),
             ),
-            format!(
-                "/// `None` if it was given up.\nfn send_or_give_up<T: Seen>({send_heads}) -> Option<bool> {{\n{}}}\n",
-                both(&give_up(self.send_task), &patiently(self.waiting.0))
+            (
+                format!(
+                    "/// `None` if it was given up.\nfn send_or_give_up<T: Seen>({send_heads}) -> Option<bool>"
+                ),
+                both(&give_up(self.send_task), &patiently(self.waiting.0)),
             ),
-            format!(
-                "/// `None` if it was given up.\nfn receive_or_give_up<T: Seen>({receive_heads}) -> Option<Option<T>> {{\n{}}}\n",
-                both(&give_up(self.receive_task), &patiently(self.waiting.1))
+            (
+                format!(
+                    "/// `None` if it was given up.\nfn receive_or_give_up<T: Seen>({receive_heads}) -> Option<Option<T>>"
+                ),
+                both(&give_up(self.receive_task), &patiently(self.waiting.1)),
             ),
-        ]
-        .join("\n")
+        ];
+        let present = functions.iter().filter(|(_, body)| !body.is_empty());
+        let texts: Vec<String> =
+            present.map(|(head, body)| format!("{head} {{\n{body}}}\n")).collect();
+        texts.join("\n")
     }
 }

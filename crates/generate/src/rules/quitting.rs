@@ -1,6 +1,6 @@
 //! X-QUIT: operations that are given up for good beside operations that wait, on the same channel.
 //!
-//! Whoever is given up may have been woken in that very moment, and then somebody else has to be woken
+//! An operation that is given up may have been woken at that moment, and then another process has to be woken
 //! instead. So those who wait must not be rescued by another message, by a close or by another try:
 //! the gadget has as little of these as its counting argument allows.
 //!
@@ -61,7 +61,7 @@ pub fn quit(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Option<V
     let counts = draw_counts(builder, ending, room)?;
     let all = builder.capabilities;
     let selects = all.select_gets || all.select_puts;
-    // With two channels, whoever waits at the end of the first would never come to the second.
+    // With two channels, a process that waits at the end of the first would never reach the second.
     let may_be_two = selects && ending == Ending::Buffer && room >= AMPLE;
     let width = if may_be_two && builder.stream.flip() { 2 } else { 1 };
     let (mut declarations, mut channels) = (Vec::new(), Vec::new());
