@@ -14,7 +14,7 @@ use super::memory::Model;
 use super::op::{Place, reads, writes};
 use super::schedule::{announce_at, arrive, arrive_at_stop, drain};
 use super::slot::{Fresh, Slot};
-use super::spin::EXCHANGE;
+use super::spin::{EXCHANGE, Read};
 use super::world::World;
 
 /// The number of an atomic, which has this value when the execution first meets it.
@@ -95,7 +95,7 @@ impl World {
             self.seen(object)
         };
         if self.records {
-            self.note_read(object, value);
+            self.note_read(object, value, Read::Memory);
         }
         if self.me().alike.is_some() {
             self.note_alike_read(object, value);
@@ -248,7 +248,7 @@ impl World {
     /// The current thread has written what it has read.
     fn note_unchanged(&mut self, object: u32, value: u64) {
         if self.records {
-            self.note_read(object, value);
+            self.note_read(object, value, Read::Memory);
         }
     }
 }

@@ -143,7 +143,9 @@ impl<T: 'static> Execution<T> {
     fn go_relaxed(&mut self, thread: ThreadId, choice: u32) {
         let mut memory = std::mem::take(&mut self.memory);
         if let Some(first) = self.world().waits_since(thread.0) {
-            memory.go_round(thread, first);
+            // With something else changed, the next round may read the same old values again.
+            let changed = self.world().has_changed_directly(thread.0);
+            memory.go_round(thread, if changed { u32::MAX } else { first });
         }
         if let Some(directions) = memory.begin(&self.announced(thread), choice) {
             self.directed(thread, directions);

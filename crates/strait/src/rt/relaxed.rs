@@ -110,7 +110,8 @@ impl World {
     pub(super) fn open_loops(&mut self, memory: &Memory) {
         for number in 0..self.met() {
             let Some(first) = self.waits_since(number) else { continue };
-            let goes_on = memory.may_read_otherwise(ThreadId(number), first);
+            let goes_on = memory.may_read_otherwise(ThreadId(number), first)
+                || self.has_changed_directly(number);
             for access in self.threads[number as usize].op.accesses.iter() {
                 let open = &mut self.objects[access.object as usize].open;
                 *open &= !access.gate;

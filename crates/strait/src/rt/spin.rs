@@ -1,9 +1,11 @@
 //! Loops that wait: by `yield_now`, by `spin_loop`, or by a compare-exchange that fails again and again.
 //!
-//! A round is what a thread does from one such point to the next one at the same place. If it has only
-//! read, or written what it has read (as `while lock.swap(true, Acquire) {}` does), if the frames on its stack are what they were a round ago, and if what it has read has not
-//! changed since, then another round does the same again. So the step at the end of such a round waits
-//! until one of the variables has another value, and the loop is finite without being cut.
+//! A round is what a thread does from one such point to a later one at the same place. If it has only
+//! read, or written what it has read (as `while lock.swap(true, Acquire) {}` does), if the frames on its
+//! stack are what they were at its beginning, and if what it has read has not changed since, then another
+//! round does the same again. So the step at the end of such a round waits until one of the variables has
+//! another value, and the loop is finite without being cut. A round may visit its place several times, as
+//! a backoff does that spins `1 << step` times with a bounded `step`.
 //!
 //! | term | here |
 //! |---|---|
@@ -39,7 +41,7 @@ pub(crate) struct Point {
 pub(crate) struct Rounds {
     /// The bit that opens when something changes that the thread has read; 0 before its first point.
     gate: u8,
-    /// One for each of the places where it was.
+    /// One for each visit of such a place after which the thread has only read; the latest is the last.
     all: Vec<Round>,
     /// The point that was announced and not looked at.
     point: Option<Point>,
@@ -51,7 +53,7 @@ pub(crate) struct Rounds {
     frames: Vec<u8>,
 }
 
-/// What a thread has done since it was last at a place.
+/// What a thread has done since it was at a place.
 struct Round {
     place: Place,
     /// The frames on the stack at that point.
@@ -69,18 +71,6 @@ struct Round {
 }
 
 impl Round {
-    fn new(place: Place) -> Round {
-        Round {
-            place,
-            frames: Vec::new(),
-            first: 0,
-            reads: 0,
-            values: SmallVec::new(),
-            made: (0, 0, 0),
-            broken: true,
-        }
-    }
-
     fn note_read(&mut self, object: u32, value: u64) {
         self.reads += 1;
         match self.values.iter().find(|(known, _)| *known == object) {
@@ -103,17 +93,26 @@ impl Rounds {
         self.last_first
     }
 
-    /// The round that ends at this place.
-    fn at(&mut self, place: Place) -> &mut Round {
-        let known = self.all.iter().position(|round| round.place == place);
-        let index = known.unwrap_or_else(|| {
-            if self.all.len() == PLACES {
-                self.all.remove(0);
-            }
-            self.all.push(Round::new(place));
-            self.all.len() - 1
+    /// Forgets the rounds that cannot be repeated: the thread has done something else than reading.
+    fn retain_quiet(&mut self, made: (u32, u32, u32), events: u32) {
+        self.all.retain(|round| {
+            !round.broken && round.made == made && events.wrapping_sub(round.first) == round.reads
         });
-        &mut self.all[index]
+    }
+
+    /// Takes the shortest round that begins at this place and with these frames.
+    fn take_repeated(&mut self, place: Place, frames: &[u8]) -> Option<Round> {
+        let same = |round: &Round| round.place == place && round.frames == frames;
+        let index = self.all.iter().rposition(same).filter(|_| !frames.is_empty())?;
+        Some(self.all.remove(index))
+    }
+
+    /// A round begins.
+    fn begin(&mut self, round: Round) {
+        if self.all.len() == VISITS {
+            self.all.remove(0);
+        }
+        self.all.push(round);
     }
 }
 
@@ -123,6 +122,16 @@ pub(crate) struct Watcher {
     object: u32,
     gate: u8,
     value: u64,
+    read: Read,
+}
+
+/// How a thread reads an object.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Read {
+    /// As the memory model says: the value may be an old one.
+    Memory,
+    /// The object's value as it is, whatever the memory model is.
+    Direct,
 }
 
 /// A compare-exchange that is announced. It is a read if it would fail.
@@ -133,8 +142,8 @@ pub(crate) struct Exchange {
     expected: u64,
 }
 
-/// So many places of a thread are remembered.
-const PLACES: usize = 8;
+/// How many visits of a thread are remembered: enough for a backoff that spins up to 64 times.
+const VISITS: usize = 160;
 
 /// How many threads can wait in loops at once.
 pub(super) const GATES: u8 = 8;
@@ -191,7 +200,7 @@ impl World {
 
     /// The current thread has read a variable, at a step that did nothing else.
     #[cold]
-    pub(super) fn note_read(&mut self, object: u32, value: u64) {
+    pub(super) fn note_read(&mut self, object: u32, value: u64, read: Read) {
         let own = self.has_buffered(self.current, Some(object));
         let me = self.me();
         for round in &mut me.rounds.all {
@@ -205,9 +214,16 @@ impl World {
         let same = |watcher: &&mut Watcher| watcher.object == object && watcher.gate == gate;
         match self.watchers.iter_mut().find(same) {
             Some(watcher) => watcher.value = value,
-            None => self.watchers.push(Watcher { object, gate, value }),
+            None => self.watchers.push(Watcher { object, gate, value, read }),
         }
         self.object(object).open &= !gate;
+    }
+
+    /// The current thread has read an object whose value does not depend on the memory model.
+    pub(super) fn note_direct_read(&mut self, object: u32, value: u64) {
+        if self.records {
+            self.note_read(object, value, Read::Direct);
+        }
     }
 
     /// The current thread has made a step that is a fence: another round would not order more.
@@ -286,8 +302,18 @@ impl World {
             me.rounds.failed = failed;
         }
         if let Some(value) = found.filter(|_| self.records) {
-            self.note_read(object, value);
+            self.note_read(object, value, Read::Memory);
         }
+    }
+
+    /// Has an object changed that a thread waits for in a loop and reads directly?
+    pub(super) fn has_changed_directly(&self, number: u32) -> bool {
+        let gate = self.threads[number as usize].rounds.gate;
+        let mut waits = self.watchers.iter().filter(|watcher| watcher.gate == gate);
+        waits.any(|watcher| {
+            watcher.read == Read::Direct
+                && self.objects[watcher.object as usize].value != watcher.value
+        })
     }
 
     /// A thread has stopped at the end of a round: its step waits if the round was like the last one.
@@ -305,30 +331,21 @@ impl World {
         let gate = rounds.gate;
         // To the rounds that end elsewhere, this step changes nothing.
         rounds.all.iter_mut().for_each(|round| round.reads += u32::from(yields));
-        let mut frames = std::mem::take(&mut rounds.frames);
-        let round = rounds.at(place);
         let made = (thread.stores, thread.children, thread.objects);
-        let is_same = gate != 0
-            && !frames.is_empty()
-            && !round.broken
-            && round.made == made
-            && (thread.events + u32::from(yields)).wrapping_sub(round.first) == round.reads
-            && round.frames == frames;
-        if !is_same {
-            std::mem::swap(&mut round.frames, &mut frames);
-        }
-        frames.clear();
-        let values = std::mem::take(&mut round.values);
-        let last_first = round.first;
-        round.first = thread.events + u32::from(yields);
-        round.reads = 0;
-        round.made = made;
-        round.broken = false;
-        rounds.last_first = last_first;
-        rounds.frames = frames;
+        let events = thread.events + u32::from(yields);
+        rounds.retain_quiet(made, events);
+        let frames = std::mem::take(&mut rounds.frames);
+        let repeated = rounds.take_repeated(place, &frames).filter(|_| gate != 0);
+        rounds.last_first = repeated.as_ref().map_or(events, |round| round.first);
+        let values = SmallVec::new();
+        rounds.begin(Round { place, frames, first: events, reads: 0, values, made, broken: false });
         // With exceptions a step that waits has more gates than these.
-        if is_same && self.recognises_loops && !self.features.has(Feature::Exceptions) {
-            self.wait_for_change(number, &values, gate);
+        let Some(mut repeated) = repeated else { return };
+        // The memory is used again.
+        rounds.frames = std::mem::take(&mut repeated.frames);
+        rounds.frames.clear();
+        if self.recognises_loops && !self.features.has(Feature::Exceptions) {
+            self.wait_for_change(number, &repeated.values, gate);
         }
     }
 

@@ -17,8 +17,8 @@ use super::world::World;
 
 /// The gate of a thread's parking token.
 const TOKEN: u8 = 1;
-/// The gate of a thread's end.
-const DONE: u8 = 1;
+/// The value of the object that is a thread's end, when the thread has ended.
+const DONE: u64 = 1;
 
 /// Waits until a thread of this execution is over.
 #[inline(always)]
@@ -75,7 +75,12 @@ pub(crate) fn is_finished(number: u32, place: Place) -> bool {
     with(|world| world.want(Feature::Exits));
     let object = done(number, place);
     point(Op::read(object, "is_finished", place));
-    with(|world| world.object(object).open & DONE != 0).unwrap_or(false)
+    with(|world| {
+        let value = world.object(object).value;
+        world.note_direct_read(object, value);
+        value == DONE
+    })
+    .unwrap_or(false)
 }
 
 fn done(number: u32, place: Place) -> u32 {
@@ -101,7 +106,8 @@ pub(crate) fn exit(place: Place) {
         with(|world| {
             // Whatever comes now comes too late.
             world.me().mailbox.mask = Mask::Uninterruptible;
-            world.object(object).open = DONE;
+            world.object(object).value = DONE;
+            world.wrote(object);
         });
     }
 }

@@ -137,6 +137,100 @@ const LOOPS: &[Row] = &[
         other.join().unwrap();
         x.load(Relaxed)
     }),
+    row("a loop with a backoff that is bounded", &[1], || {
+        beside(
+            AtomicBool::new(false),
+            |x| x.store(true, Release),
+            |x| {
+                let mut step = 0;
+                while !x.load(Acquire) {
+                    for _ in 0..1 << step {
+                        hint::spin_loop();
+                    }
+                    if step < 3 {
+                        step += 1;
+                    }
+                }
+                1
+            },
+        )
+    }),
+    row("a loop that yields after some rounds of spinning", &[1], || {
+        beside(
+            AtomicBool::new(false),
+            |x| x.store(true, Release),
+            |x| {
+                let mut step = 0_u32;
+                while !x.load(Acquire) {
+                    if step <= 2 {
+                        (0..1 << step).for_each(|_| hint::spin_loop());
+                        step += 1;
+                    } else {
+                        thread::yield_now();
+                    }
+                }
+                1
+            },
+        )
+    }),
+    row("a loop that looks at its variable every third round", &[1], || {
+        beside(
+            AtomicBool::new(false),
+            |x| x.store(true, Release),
+            |x| {
+                for round in (0..3).cycle() {
+                    if round == 2 && x.load(Acquire) {
+                        break;
+                    }
+                    thread::yield_now();
+                }
+                1
+            },
+        )
+    }),
+    row("a loop with a bounded backoff whose flag is taken back", &[1], || {
+        let set = |x: &[AtomicUsize; 1]| {
+            x[0].store(1, SeqCst);
+            x[0].store(0, SeqCst);
+        };
+        beside(atomics(), set, |x| {
+            let mut step = 0;
+            while x[0].load(SeqCst) == 0 {
+                for _ in 0..1 << step {
+                    hint::spin_loop();
+                }
+                step = (step + 1).min(2);
+            }
+            1
+        })
+    })
+    .deadlocks(),
+    row("a loop that waits for the end of a thread", &[1], || {
+        let x = Arc::new(AtomicUsize::new(0));
+        let theirs = x.clone();
+        let other = thread::spawn(move || theirs.store(1, Relaxed));
+        while !other.is_finished() {
+            thread::yield_now();
+        }
+        other.join().unwrap();
+        x.load(Relaxed)
+    }),
+    row("a loop that waits for a value or the end of a thread", &[1, 2], || {
+        let x = Arc::new(AtomicUsize::new(0));
+        let theirs = x.clone();
+        let other = thread::spawn(move || theirs.store(1, Relaxed));
+        let seen = loop {
+            if x.load(Relaxed) == 1 {
+                break 1;
+            }
+            if other.is_finished() {
+                break 2;
+            }
+            hint::spin_loop();
+        };
+        other.join().unwrap();
+        seen
+    }),
     row("rounds are counted in a floating-point number", &[0, 1], || {
         beside(
             AtomicBool::new(false),
