@@ -106,7 +106,7 @@ pub struct Begun<S> {
 
 /// What a campaign was begun with, as the store keeps it.
 #[derive(Serialize, Deserialize)]
-struct Kept<S> {
+struct StoredCampaign<S> {
     kind: String,
     settings: S,
     #[serde(flatten)]
@@ -229,7 +229,11 @@ fn start<S: Settings>(
     let Request { settings, count, time, .. } = request;
     let seed = request.seed.unwrap_or(fallback);
     let shard = request.shard.unwrap_or_default();
-    let kept = Kept { kind: S::KIND.to_owned(), settings, extent: Extent::new(count, time, shard) };
+    let kept = StoredCampaign {
+        kind: S::KIND.to_owned(),
+        settings,
+        extent: Extent::new(count, time, shard),
+    };
     let text = serde_json::to_string(&kept).map_err(Error::Settings)?;
     let id = store.campaign(seed, S::GENERATOR, &text)?;
     if !kept.settings.is_repeatable() && !store.totals(id)?.is_empty() {
@@ -243,7 +247,7 @@ fn resume<S: Settings>(
     folder: &Path,
     request: Request<S>,
 ) -> Result<Begun<S>, Error> {
-    let (known, Kept { settings, extent, .. }) = last::<S>(store, folder)?;
+    let (known, StoredCampaign { settings, extent, .. }) = last::<S>(store, folder)?;
     let nothing = || CannotBegin::nothing::<S>(folder);
     let shard = extent.shard().ok_or_else(nothing)?;
     let seed = Mismatch::check(known.seed, request.seed, |seed| format!("seed {seed}"));
@@ -260,15 +264,15 @@ fn resume<S: Settings>(
 
 /// The settings of the last campaign of the folder, completed or contradicted by what is `given` now.
 pub fn last_settings<S: Settings>(store: &Store, folder: &Path, given: &S) -> Result<S, Error> {
-    let (_, Kept { settings, .. }) = last::<S>(store, folder)?;
+    let (_, StoredCampaign { settings, .. }) = last::<S>(store, folder)?;
     Ok(settings.resumed(given).map_err(|mismatch| CannotBegin::mismatch(folder, mismatch))?)
 }
 
 /// The last campaign of the folder, if it is of this kind and made by this version.
-fn last<S: Settings>(store: &Store, folder: &Path) -> Result<(Known, Kept<S>), Error> {
+fn last<S: Settings>(store: &Store, folder: &Path) -> Result<(Known, StoredCampaign<S>), Error> {
     let nothing = || CannotBegin::nothing::<S>(folder);
     let known = store.last_campaign()?.ok_or_else(nothing)?;
-    let kept: Kept<S> = serde_json::from_str(&known.settings).map_err(|_| nothing())?;
+    let kept: StoredCampaign<S> = serde_json::from_str(&known.settings).map_err(|_| nothing())?;
     if kept.kind != S::KIND {
         return Err(nothing().into());
     }

@@ -97,7 +97,7 @@ struct Index {
 
 /// The clauses of one way of calling.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct ClauseRange {
     first: u32,
     last: u32,
 }
@@ -106,7 +106,7 @@ struct Way {
 #[derive(Clone, Debug)]
 pub(crate) struct Plans {
     indexes: Vec<Index>,
-    ways: Vec<Way>,
+    ways: Vec<ClauseRange>,
     candidates: Vec<Candidate>,
     shares: Vec<Share>,
     /// The clause in whose terms delayed goals run.
@@ -128,7 +128,7 @@ impl Plans {
             let class = position.of_term(store, arguments[position.argument]);
             way += u32::from(class) * position.stride;
         }
-        let Way { first, last } = self.ways[way as usize];
+        let ClauseRange { first, last } = self.ways[way as usize];
         (first..last, index.is_partial)
     }
 
@@ -231,7 +231,7 @@ impl Builder<'_> {
             for draft in drafts.iter().filter(|draft| draft.minimum < NEVER) {
                 self.finish(draft, &bounds, &mut plans);
             }
-            plans.ways.push(Way { first, last: plans.candidates.len() as u32 });
+            plans.ways.push(ClauseRange { first, last: plans.candidates.len() as u32 });
         }
         plans.call = plans.candidates.len() as u32;
         let call = self.draft(self.program.call, false, &Index::default(), 0);

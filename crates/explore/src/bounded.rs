@@ -28,7 +28,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::bounds::{Bounds, Gauge, preempts, usual};
+use crate::bounds::{Bounds, Gauge, preempts, undelayed};
 use crate::collect::Collector;
 use crate::cursor::Cursor;
 use crate::limits::{Limits, Meter};
@@ -149,11 +149,11 @@ impl<S: System> Search<'_, '_, S> {
         }
         // What costs least is tried first: then later visits of equivalent prefixes rarely spend
         // less than the first one.
-        let usual = usual(self.system, gauge.last, &enabled);
+        let undelayed = undelayed(self.system, gauge.last, &enabled);
         let mut todo: Vec<usize> = (0..enabled.len()).collect();
         todo.sort_by_key(|&index| {
             let preempts = preempts(self.system, gauge.last, &enabled, &enabled[index]);
-            std::cmp::Reverse((preempts, index != usual, index))
+            std::cmp::Reverse((preempts, index != undelayed, index))
         });
         self.nodes.push(Node { enabled, todo, gauge, fingerprint });
     }

@@ -72,7 +72,7 @@ impl Gauge {
         next.steps += 1;
         next.last = Some(system.thread(action)).filter(|_| !system.is_free(action));
         next.preemptions += u32::from(preempts(system, self.last, enabled, action));
-        next.delays += u32::from(index != usual(system, self.last, enabled));
+        next.delays += u32::from(index != undelayed(system, self.last, enabled));
         let over = |count: u32, bound: Option<u32>| bound.is_some_and(|bound| count > bound);
         if over(next.preemptions, bounds.preemptions)
             || over(next.delays, bounds.delays)
@@ -117,7 +117,11 @@ pub(crate) fn preempts<S: System>(
 }
 
 /// The position that the deterministic scheduler of delay bounding takes; `enabled` is not empty.
-pub(crate) fn usual<S: System>(system: &S, last: Option<ThreadId>, enabled: &[S::Action]) -> usize {
+pub(crate) fn undelayed<S: System>(
+    system: &S,
+    last: Option<ThreadId>,
+    enabled: &[S::Action],
+) -> usize {
     let stays = |last| enabled.iter().position(|action| system.involves(action, last));
     last.and_then(stays).unwrap_or(0)
 }

@@ -13,14 +13,14 @@
 //! A reversal is planned again for a later execution only if notdep has changed since.
 //!
 //! The first nodes of an execution may be shared with other searches of the same system
-//! (`crew.rs`): what is planned there is theirs as well.
+//! (`parallel.rs`): what is planned there is theirs as well.
 
 use std::ops::Range;
 
-use crate::crew::Prefix;
 use crate::forest::{Forest, Initial, Place, Sequence, weak_initial};
 use crate::history::{History, Piece};
 use crate::limits::{Limits, Meter};
+use crate::parallel::Prefix;
 use crate::report::{Found, Report};
 use crate::system::ThreadId;
 use crate::threaded::{Accesses, Pick, Step, Threaded};

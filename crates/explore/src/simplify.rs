@@ -13,7 +13,7 @@
 //! Every result is a complete execution that was performed, so it replays.
 
 use crate::bounded::bounded;
-use crate::bounds::{Bounds, preempts, usual};
+use crate::bounds::{Bounds, preempts, undelayed};
 use crate::limits::Limits;
 use crate::relinearise::relinearise;
 use crate::replay::{ScheduleError, follow};
@@ -217,7 +217,7 @@ impl<S: System, P: Fn(&S::Outcome) -> bool> Work<'_, S, P> {
             let planned =
                 |wanted: &S::Action| exactly(wanted).or_else(|| of(system.thread(wanted)));
             let next = goes_on.or_else(|| rest.by_ref().find_map(planned));
-            let position = next.unwrap_or_else(|| usual(system, last, &enabled));
+            let position = next.unwrap_or_else(|| undelayed(system, last, &enabled));
             let action = enabled.swap_remove(position);
             last = Some(system.thread(&action));
             system.step(&mut run, &action);

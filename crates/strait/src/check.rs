@@ -21,7 +21,7 @@ use crate::rt::execution::{Execution, Program};
 use crate::rt::features::{Feature, Features};
 use crate::rt::memory::Model;
 use crate::rt::op::Place;
-use crate::rt::system::{Act, TWO, Tested};
+use crate::rt::system::{Act, ProgramUnderTest, TWO};
 use crate::rt::thread::install_hook;
 use crate::sampling::Sampling;
 use crate::trace::Trace;
@@ -369,7 +369,7 @@ impl Builder {
 
     fn explanation(
         &self,
-        tested: &Tested<Erased>,
+        tested: &ProgramUnderTest<Erased>,
         known: &Outcomes<Erased>,
         index: Option<usize>,
         message: String,
@@ -407,7 +407,7 @@ impl Builder {
 
     fn failure(
         &self,
-        tested: &Tested<Erased>,
+        tested: &ProgramUnderTest<Erased>,
         outcomes: &Outcomes<Erased>,
         found: &Found<Erased>,
         is_wrong: &dyn Fn(&Outcome<Erased>) -> bool,
@@ -443,7 +443,7 @@ impl Builder {
     /// is easier to understand.
     fn sequential_failure(
         &self,
-        tested: &Tested<Erased>,
+        tested: &ProgramUnderTest<Erased>,
         same: &dyn Fn(&Outcome<Erased>) -> bool,
     ) -> Option<Failure> {
         const EXECUTIONS: u64 = 10_000;
@@ -464,11 +464,11 @@ impl Builder {
         program: Program<Erased>,
         place: Place,
         go_on: Judge<'_>,
-    ) -> (Outcomes<Erased>, Tested<Erased>) {
+    ) -> (Outcomes<Erased>, ProgramUnderTest<Erased>) {
         install_hook();
         report_crashes();
         watch_this_thread(Some(test_name().unwrap_or_else(|| "a check".to_owned())));
-        let mut tested = Tested::new(program, self.model, self.features(), place);
+        let mut tested = ProgramUnderTest::new(program, self.model, self.features(), place);
         tested.parallelism = self.parallelism;
         let mut builder = self.clone();
         loop {
@@ -492,7 +492,7 @@ impl Builder {
     /// The outcomes with the reason why they prove nothing, if there is one.
     fn trusted(
         &self,
-        tested: &Tested<Erased>,
+        tested: &ProgramUnderTest<Erased>,
         mut outcomes: Outcomes<Erased>,
         go_on: Judge<'_>,
     ) -> Outcomes<Erased> {
@@ -512,7 +512,7 @@ impl Builder {
     /// Searches every schedule on several cores.
     fn every_on_cores(
         &self,
-        tested: &Tested<Erased>,
+        tested: &ProgramUnderTest<Erased>,
         go_on: Judge<'_>,
     ) -> Report<Outcome<Erased>, Pick> {
         let visit = |execution: &Execution<Erased>, outcome: &Outcome<Erased>| {
@@ -524,7 +524,11 @@ impl Builder {
         optimal_parallel(|| tested.searched(), workers, &self.limits(), visit)
     }
 
-    fn once(&self, tested: &Tested<Erased>, go_on: Judge<'_>) -> Report<Outcome<Erased>, Pick> {
+    fn once(
+        &self,
+        tested: &ProgramUnderTest<Erased>,
+        go_on: Judge<'_>,
+    ) -> Report<Outcome<Erased>, Pick> {
         let limits = self.limits();
         let report = match self.strategy {
             Strategy::Every if self.cores > 1 && !tested.leaves_atomics() => {

@@ -27,7 +27,7 @@ use crate::outcome::Outcome;
 use crate::rt::execution::{Execution, Program};
 use crate::rt::features::Features;
 use crate::rt::memory::Model;
-use crate::rt::system::Tested;
+use crate::rt::system::ProgramUnderTest;
 use crate::rt::thread::install_hook;
 use crate::thread;
 
@@ -140,8 +140,9 @@ fn set<'o, T: Value>(outcomes: impl Iterator<Item = &'o Outcome<T>>) -> BTreeSet
 }
 
 /// The program with all that it wants.
-fn tested<T: Value>(program: &Program<T>, model: Model) -> Tested<T> {
-    let mut tested = Tested::new(program.clone(), model, Features::default(), Location::caller());
+fn tested<T: Value>(program: &Program<T>, model: Model) -> ProgramUnderTest<T> {
+    let mut tested =
+        ProgramUnderTest::new(program.clone(), model, Features::default(), Location::caller());
     loop {
         let mut execution = tested.execution();
         let limits = Limits { executions: Some(20_000), ..Limits::default() };
@@ -201,7 +202,7 @@ pub(crate) fn compare<T: Value>(name: &str, program: Program<T>, model: Model) -
 /// However the search is divided among workers, it explores each trace exactly once.
 fn compare_divided<T: Value>(
     name: &str,
-    tested: &Tested<T>,
+    tested: &ProgramUnderTest<T>,
     expected: &BTreeSet<String>,
     traces: u64,
 ) {

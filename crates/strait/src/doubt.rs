@@ -15,7 +15,7 @@ use crate::report::Outcomes;
 use crate::rt::execution::{Execution, Sample};
 use crate::rt::features::Feature;
 use crate::rt::repeat::{Difference, Impatience};
-use crate::rt::system::{Act, Tested};
+use crate::rt::system::{Act, ProgramUnderTest};
 
 /// Why the result of a search does not speak for the program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -192,7 +192,7 @@ impl Builder {
     /// The reason why a search that has found these outcomes proves nothing, if there is one.
     pub(crate) fn doubt(
         &self,
-        tested: &Tested<Erased>,
+        tested: &ProgramUnderTest<Erased>,
         outcomes: &Outcomes<Erased>,
     ) -> Option<Doubt> {
         self.doubt_length(outcomes).or_else(|| self.doubt_control(tested, outcomes.redundant))
@@ -209,7 +209,7 @@ impl Builder {
         }
     }
 
-    fn doubt_control(&self, tested: &Tested<Erased>, redundant: u64) -> Option<Doubt> {
+    fn doubt_control(&self, tested: &ProgramUnderTest<Erased>, redundant: u64) -> Option<Doubt> {
         let samples = tested.samples.take();
         if self.allows_uncontrolled() {
             return None;
@@ -249,7 +249,7 @@ impl Builder {
 
 /// Repeats executions as they were and in other ways. Gives the reason why they cannot be trusted, if there
 /// is one.
-fn doubt_repeated(tested: &Tested<Erased>, samples: &[Sample<Erased>]) -> Option<Doubt> {
+fn doubt_repeated(tested: &ProgramUnderTest<Erased>, samples: &[Sample<Erased>]) -> Option<Doubt> {
     let mut execution = tested.execution();
     let mut acts = Vec::with_capacity(samples.len());
     for number in 0..REPETITIONS.max(samples.len()) {

@@ -12,7 +12,7 @@ use crate::outcome::Outcome;
 use crate::report::{Failure, Found, Origin, Outcomes};
 use crate::rt::execution::Program;
 use crate::rt::op::Place;
-use crate::rt::system::{Act, Tested};
+use crate::rt::system::{Act, ProgramUnderTest};
 use crate::rt::thread::install_hook;
 use crate::script::{Script, ScriptError, Steps};
 use crate::trace::Trace;
@@ -38,7 +38,7 @@ impl Builder {
         install_hook();
         report_crashes();
         let script: Script = script.parse()?;
-        let mut tested = Tested::new(program, script.model, script.features, place);
+        let mut tested = ProgramUnderTest::new(program, script.model, script.features, place);
         tested.parallelism = self.parallelism;
         let schedule = schedule(&tested, script.steps);
         let mut again = replay(&tested, &schedule)?;
@@ -99,7 +99,7 @@ impl Builder {
     /// Performs a schedule as far as it fits.
     fn performed_part(&self, text: &str, program: Program<Erased>, place: Place) -> Trace {
         let Ok(script) = text.parse::<Script>() else { return Trace::default() };
-        let mut tested = Tested::new(program, script.model, script.features, place);
+        let mut tested = ProgramUnderTest::new(program, script.model, script.features, place);
         tested.parallelism = self.parallelism;
         let (mut run, mut enabled, mut acts) = (tested.start(), Vec::new(), Vec::new());
         for position in schedule(&tested, script.steps).positions {
@@ -113,7 +113,7 @@ impl Builder {
 }
 
 /// The steps by their positions; as far as they are possible.
-fn schedule(tested: &Tested<Erased>, steps: Steps) -> Schedule {
+fn schedule(tested: &ProgramUnderTest<Erased>, steps: Steps) -> Schedule {
     let births = match steps {
         Steps::Positions(schedule) => return schedule,
         Steps::Births(births) => births,
@@ -132,13 +132,13 @@ fn schedule(tested: &Tested<Erased>, steps: Steps) -> Schedule {
 }
 
 /// The replay string of these steps.
-pub(crate) fn script_of(tested: &Tested<Erased>, acts: &[Act]) -> Script {
+pub(crate) fn script_of(tested: &ProgramUnderTest<Erased>, acts: &[Act]) -> Script {
     let schedule = schedule_of(tested, acts).unwrap_or_default();
     Script { model: tested.model, features: tested.features, steps: Steps::Positions(schedule) }
 }
 
 /// Performs the steps again, with a log.
-pub(crate) fn trace_of(tested: &Tested<Erased>, acts: &[Act]) -> Trace {
+pub(crate) fn trace_of(tested: &ProgramUnderTest<Erased>, acts: &[Act]) -> Trace {
     let mut execution = tested.execution();
     execution.keep_log();
     execution.start();

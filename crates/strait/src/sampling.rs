@@ -13,7 +13,7 @@ use strait_explore::{
 use crate::check::{Builder, Strategy};
 use crate::erased::Erased;
 use crate::outcome::Outcome;
-use crate::rt::system::{Act, Tested};
+use crate::rt::system::{Act, ProgramUnderTest};
 
 /// How a schedule is drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,7 +57,7 @@ impl Sampling {
     /// Draws the schedules, until `go_on` is false.
     pub(crate) fn draw(
         self,
-        tested: &Tested<Erased>,
+        tested: &ProgramUnderTest<Erased>,
         cores: usize,
         limits: &Limits<'_>,
         go_on: GoOn<'_, Outcome<Erased>>,

@@ -109,7 +109,7 @@ where
     let kept: Option<Box<str>> = name.as_deref().map(Into::into);
     let started = with(|world| {
         let number = world.spawn(kept, place);
-        world.threads[number as usize].room.put(job);
+        world.threads[number as usize].start_code.put(job);
         (number, world.disorder.is_some())
     });
     let (number, any_order) = started.unwrap_or((0, false));

@@ -252,10 +252,10 @@ mod tests {
         let names = ["rustc", "next", "nightly"].into_iter().zip(&profiles);
         let asked: Vec<Asked<'_>> = names.map(|(name, profile)| Asked { name, profile }).collect();
         let judgement = judge(&asked[..first.len()], violations, &verdicts, &known);
-        let told = |fault: &Fault| {
+        let description = |fault: &Fault| {
             format!("{} {}-{}", fault.kind, fault.accepts.join(","), fault.rejects.join(","))
         };
-        judgement.faults.iter().map(told).collect()
+        judgement.faults.iter().map(description).collect()
     }
 
     #[test]

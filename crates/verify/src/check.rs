@@ -4,7 +4,7 @@ use strait_calculus::{Action, ObjectId, ProcId, Program, Span, Waiting, Want, Wi
 use strait_explore::Coverage;
 
 use crate::checks;
-use crate::fenced::{Unfenced, unfenced};
+use crate::finite_control::{UnboundedCreation, unbounded_creations};
 use crate::model::{Budget, Model};
 use crate::places::Places;
 use crate::property::Property;
@@ -19,7 +19,7 @@ pub struct Verification<'a> {
     pub model: Model<'a>,
     /// What keeps the program from being of finite control (Lange et al., ICSE 2018, section 4): then its states
     /// may be without end.
-    pub unfenced: Vec<Unfenced>,
+    pub unbounded_creations: Vec<UnboundedCreation>,
 }
 
 impl Verification<'_> {
@@ -34,7 +34,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) model: &'a Model<'a>,
     pub(crate) program: &'a Program,
     pub(crate) places: &'a dyn Places,
-    pub(crate) unfenced: &'a [Unfenced],
+    pub(crate) unbounded_creations: &'a [UnboundedCreation],
     /// The first panic that the program recovers, as a place.
     recovered: Option<String>,
 }
@@ -46,9 +46,9 @@ pub fn verify<'a>(
     budget: &Budget<'a>,
     places: &dyn Places,
 ) -> Verification<'a> {
-    let unfenced = unfenced(program);
+    let unbounded_creations = unbounded_creations(program);
     let model = Model::explore(program, budget);
-    let subject = Subject::new(&model, program, places, &unfenced);
+    let subject = Subject::new(&model, program, places, &unbounded_creations);
     // Where time is short, a pass over the states comes before what needs the whole graph.
     let (quick, slow): (Vec<usize>, Vec<usize>) =
         (0..properties.len()).partition(|at| needs_no_graph(properties[*at]));
@@ -60,7 +60,7 @@ pub fn verify<'a>(
     verdicts.sort_by_key(|(position, _)| *position);
     let verdicts =
         verdicts.into_iter().map(|(position, verdict)| (properties[position], verdict)).collect();
-    Verification { verdicts, model, unfenced }
+    Verification { verdicts, model, unbounded_creations }
 }
 
 /// Is the property checked state by state?
@@ -86,7 +86,7 @@ pub fn check_property(
     property: Property,
     places: &dyn Places,
 ) -> Verdict {
-    Subject::new(model, program, places, &unfenced(program)).check(property)
+    Subject::new(model, program, places, &unbounded_creations(program)).check(property)
 }
 
 impl<'a> Subject<'a> {
@@ -94,10 +94,10 @@ impl<'a> Subject<'a> {
         model: &'a Model<'a>,
         program: &'a Program,
         places: &'a dyn Places,
-        unfenced: &'a [Unfenced],
+        unbounded_creations: &'a [UnboundedCreation],
     ) -> Subject<'a> {
         let recovered = recovered_panic(model, places);
-        Subject { model, program, places, unfenced, recovered }
+        Subject { model, program, places, unbounded_creations, recovered }
     }
 
     fn check(&self, property: Property) -> Verdict {
@@ -142,7 +142,7 @@ impl<'a> Subject<'a> {
     pub(crate) fn nothing_found(&self) -> Verdict {
         if let Some(bound) = self.model.bound() {
             let infinite = self
-                .unfenced
+                .unbounded_creations
                 .first()
                 .map(|first| format!("{}{}", first.what, tell::at(self.places, first.span)));
             return Verdict::unknown(Unknown::StatesLeft { bound, infinite });

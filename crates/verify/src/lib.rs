@@ -5,7 +5,7 @@ mod checks;
 mod components;
 mod doing;
 mod error;
-mod fenced;
+mod finite_control;
 mod formula;
 mod model;
 mod places;
@@ -18,7 +18,7 @@ pub use check::{Verification, check_property, verify};
 pub use checks::data::{Dependence, dependence_on_data};
 pub use doing::{Doing, SelectCase, StepAction, Wait};
 pub use error::Error;
-pub use fenced::{Unfenced, unfenced};
+pub use finite_control::{UnboundedCreation, unbounded_creations};
 pub use formula::{
     ACTIONS, Formula, FormulaError, Label, Lts, NameProblem, Pattern, Regular, StateFormula, Steps,
     Vocabulary, check_formula, holds_on,

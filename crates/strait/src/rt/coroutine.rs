@@ -21,9 +21,9 @@ use std::ptr::NonNull;
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
+use super::code_buffer::Code;
 #[cfg(all(target_arch = "x86_64", unix))]
 use super::current::with;
-use super::room::Code;
 
 /// The stack of a model thread. Pages that are never touched take no memory.
 const STACK: usize = 1 << 20;

@@ -20,7 +20,7 @@ use crate::exception::RealMailbox;
 use crate::watchdog::abort_with;
 
 /// What an operating system thread keeps.
-struct Kept {
+struct ThreadCache {
     /// Stacks that no execution uses at the moment: making one costs more than a whole execution.
     #[allow(clippy::vec_box, reason = "a worker stays where it is: it is reached by pointer")]
     idle: RefCell<Vec<Box<Worker>>>,
@@ -51,9 +51,9 @@ thread_local! {
                 busy: AtomicBool::new(false),
             }
         };
-    static KEPT: Kept =
+    static KEPT: ThreadCache =
         const {
-            Kept {
+            ThreadCache {
                 idle: RefCell::new(Vec::new()),
                 tables: RefCell::new(None),
                 mailbox: RefCell::new(None),
@@ -235,7 +235,7 @@ pub(crate) fn retire_tables(tables: Tables) {
 
 /// Where exceptions for this operating system thread arrive.
 pub(crate) fn mailbox_of_os_thread() -> RealMailbox {
-    let mailbox = |kept: &Kept| kept.mailbox.borrow_mut().get_or_insert_default().clone();
+    let mailbox = |kept: &ThreadCache| kept.mailbox.borrow_mut().get_or_insert_default().clone();
     KEPT.try_with(mailbox).unwrap_or_default()
 }
 
@@ -248,7 +248,8 @@ pub(crate) fn set_mailbox_of_os_thread(mailbox: RealMailbox) {
 /// for good: the operating system thread goes on panicking because of it.
 #[cold]
 pub(crate) fn note_unwinding(change: i32) {
-    let note = |kept: &Kept| kept.unwinding.set(kept.unwinding.get().saturating_add_signed(change));
+    let note =
+        |kept: &ThreadCache| kept.unwinding.set(kept.unwinding.get().saturating_add_signed(change));
     // Fails only while the operating system thread ends.
     let _ = KEPT.try_with(note);
 }

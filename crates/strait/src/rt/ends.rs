@@ -31,9 +31,9 @@
 use strait_explore::{Access, EventId};
 
 use super::features::{Feature, Features};
-use super::few::Few;
 use super::op::{reads, writes};
 use super::record::add_past;
+use super::short_list::ShortList;
 use super::world::World;
 
 /// There is room, a receiver waits, or no receiver is left.
@@ -152,9 +152,9 @@ impl Ends {
 
     /// The accesses of a step that may have several. The first object is the one whose gate says in
     /// how many ways it can be taken.
-    pub(crate) fn accesses(self, doing: Doing, several_receivers: bool) -> Few<Access> {
+    pub(crate) fn accesses(self, doing: Doing, several_receivers: bool) -> ShortList<Access> {
         let Ends { back, front, senders } = self;
-        let mut accesses = Few::new(reads(u32::MAX));
+        let mut accesses = ShortList::new(reads(u32::MAX));
         match doing {
             Doing::Send | Doing::TrySend | Doing::SendTimeout => {
                 accesses.extend([writes(back), reads(front)]);

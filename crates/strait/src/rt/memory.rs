@@ -16,9 +16,9 @@ use std::fmt;
 use smallvec::SmallVec;
 use strait_explore::{EventId, ThreadId};
 
-use super::few::Few;
 use super::op::{Place, writes};
 use super::record::{State, add_past};
+use super::short_list::ShortList;
 use super::world::World;
 
 /// What threads may see of each other's accesses to atomic variables.
@@ -58,7 +58,7 @@ pub(crate) struct Buffered {
     number: u32,
     /// All stores of its thread below this number are committed first.
     after: u32,
-    past: Few<EventId>,
+    past: ShortList<EventId>,
     /// What the store releases: the synchronisation clock of its thread, empty if nothing.
     released: Vec<u32>,
     place: Place,

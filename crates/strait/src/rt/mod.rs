@@ -2,6 +2,7 @@
 
 pub(crate) mod atomic;
 pub(crate) mod channel;
+pub(crate) mod code_buffer;
 pub(crate) mod condvar;
 pub(crate) mod coroutine;
 pub(crate) mod current;
@@ -11,7 +12,6 @@ pub(crate) mod ends;
 pub(crate) mod exception;
 pub(crate) mod execution;
 pub(crate) mod features;
-pub(crate) mod few;
 pub(crate) mod footprint;
 pub(crate) mod invariant;
 pub(crate) mod knowledge;
@@ -26,9 +26,9 @@ pub(crate) mod record;
 pub(crate) mod relaxed;
 pub(crate) mod rendezvous;
 pub(crate) mod repeat;
-pub(crate) mod room;
 pub(crate) mod schedule;
 pub(crate) mod select;
+pub(crate) mod short_list;
 pub(crate) mod slot;
 pub(crate) mod spin;
 pub(crate) mod symmetry;

@@ -5,9 +5,9 @@
 
 use strait_explore::{Access, EventId, ThreadId};
 
-use super::few::Few;
 use super::op::{Op, Place, Ways};
 use super::record::{NO_EVENT, State, Thread};
+use super::short_list::ShortList;
 use super::world::World;
 
 /// An object that threads share.
@@ -129,7 +129,7 @@ impl World {
     pub(crate) fn enable(&mut self, object: u32, events: impl Iterator<Item = EventId>) {
         let index = object as usize;
         if self.enablers.len() <= index {
-            self.enablers.resize(index + 1, Few::new(NO_EVENT));
+            self.enablers.resize(index + 1, ShortList::new(NO_EVENT));
         }
         let enablers = &mut self.enablers[index];
         enablers.clear();

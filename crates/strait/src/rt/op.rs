@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use strait_explore::{Access, Atomic};
 
-use super::few::Few;
+use super::short_list::ShortList;
 
 /// A place in the source of the code under test.
 pub(crate) type Place = &'static Location<'static>;
@@ -40,7 +40,7 @@ pub(crate) const fn writes(object: u32) -> Access {
 #[derive(Clone, Debug)]
 pub(crate) struct Op {
     /// What it accesses.
-    pub(crate) accesses: Few<Access>,
+    pub(crate) accesses: ShortList<Access>,
     pub(crate) ways: Ways,
     /// For a select: the gate that makes each case ready, in the order of the accesses.
     pub(crate) cases: Vec<u8>,
@@ -59,7 +59,7 @@ impl Op {
     /// A step that touches nothing.
     pub(crate) fn local(label: &'static str, place: Place) -> Op {
         Op {
-            accesses: Few::new(reads(u32::MAX)),
+            accesses: ShortList::new(reads(u32::MAX)),
             ways: Ways::Fixed(1),
             cases: Vec::new(),
             label,
@@ -95,7 +95,7 @@ impl Op {
 
     #[inline]
     fn on(access: Access, label: &'static str, place: Place) -> Op {
-        let mut accesses = Few::new(access);
+        let mut accesses = ShortList::new(access);
         accesses.become_one(access);
         let (ways, cases) = (Ways::Fixed(1), Vec::new());
         Op { accesses, ways, cases, label, place, yields: false, writes_if: None, atomic: None }

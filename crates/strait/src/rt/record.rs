@@ -9,12 +9,12 @@ use std::rc::Rc;
 use smallvec::SmallVec;
 use strait_explore::{EventId, ThreadId};
 
+use super::code_buffer::CodeBuffer;
 use super::coroutine::{Suspender, Worker};
 use super::exception::Mailbox;
-use super::few::Few;
 use super::memory::Buffered;
 use super::op::{Op, Place};
-use super::room::Room;
+use super::short_list::ShortList;
 use super::spin::Rounds;
 use super::symmetry::Alike;
 
@@ -63,14 +63,14 @@ pub(crate) struct Thread {
     /// How many steps it has made.
     pub(crate) events: u32,
     /// What happened before whatever it does next, its own last step included.
-    pub(crate) past: Few<EventId>,
+    pub(crate) past: ShortList<EventId>,
     pub(crate) children: u32,
     pub(super) objects: u32,
     pub(crate) worker: Option<Box<Worker>>,
     /// The way out of its coroutine.
     pub(crate) suspender: Option<Suspender>,
     /// Its code, until that begins.
-    pub(crate) room: Room,
+    pub(crate) start_code: CodeBuffer,
     /// What it gave, until it is taken.
     pub(crate) left: Option<Left>,
     /// The thread-local values it has made.
@@ -78,7 +78,7 @@ pub(crate) struct Thread {
     /// Can it not be joined any more?
     pub(crate) detached: bool,
     /// Who waits for its end.
-    pub(crate) joiners: Few<u32>,
+    pub(crate) joiners: ShortList<u32>,
     pub(crate) name: Option<Box<str>>,
     /// Where it was started.
     pub(crate) born_at: Place,
@@ -131,16 +131,16 @@ impl Thread {
             op: Op::local("", place),
             choice: 0,
             events: 0,
-            past: Few::new(NO_EVENT),
+            past: ShortList::new(NO_EVENT),
             children: 0,
             objects: 0,
             worker: None,
             suspender: None,
-            room: Room::new(),
+            start_code: CodeBuffer::new(),
             left: None,
             locals: Vec::new(),
             detached: false,
-            joiners: Few::new(0),
+            joiners: ShortList::new(0),
             name: None,
             born_at: place,
             waits_for: "",
@@ -204,7 +204,7 @@ impl Thread {
 
 /// Adds events to a past. A past is short: threads rarely wait for many others at once.
 #[inline]
-pub(crate) fn add_past(past: &mut Few<EventId>, more: &[EventId]) {
+pub(crate) fn add_past(past: &mut ShortList<EventId>, more: &[EventId]) {
     for &event in more {
         match past.iter_mut().find(|known| known.thread == event.thread) {
             Some(known) => known.index = known.index.max(event.index),

@@ -14,11 +14,11 @@ use strait_explore::{Atomic, EventId, Memory, ThreadId};
 use super::atomic::{acquires, releases};
 use super::current::with;
 use super::features::Feature;
-use super::few::Few;
 use super::memory::Model;
 use super::op::{Op, Place};
 use super::record::{NO_EVENT, State, add_past};
 use super::schedule::point;
+use super::short_list::ShortList;
 use super::spin::waits_in_loop;
 use super::world::World;
 
@@ -73,7 +73,7 @@ impl World {
     fn release_past(&mut self, object: u32) {
         let index = object as usize;
         if self.releases.len() <= index {
-            self.releases.resize(index + 1, Few::new(NO_EVENT));
+            self.releases.resize(index + 1, ShortList::new(NO_EVENT));
         }
         add_past(&mut self.releases[index], &self.threads[self.current as usize].past);
     }

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use strait_explore::{Access, Atomic, EventId, ThreadId};
 
+use super::code_buffer::Code;
 use super::coroutine::{Running, Stop, Suspender, Worker};
 use super::current::{enter, idle_worker, nobody_unwinds, with};
 use super::exception::TornDown;
@@ -14,7 +15,6 @@ use super::log::{Detail, Line};
 use super::memory::Model;
 use super::op::{Op, Place};
 use super::record::State;
-use super::room::Code;
 use super::world::World;
 
 // ---- inside: called by the code under test ----
@@ -457,7 +457,7 @@ impl World {
         let number = self.ready.pop()?;
         self.current = number;
         let thread = &mut self.threads[number as usize];
-        let job = thread.room.take();
+        let job = thread.start_code.take();
         match &mut thread.worker {
             Some(worker) => Some((number, Running::of(worker), job)),
             None => self.hire(number).map(|worker| (number, worker, job)),

@@ -54,7 +54,7 @@ pub(crate) const TWO: NonZero<usize> = NonZero::new(2).unwrap();
 
 /// A program with all that decides how it executes.
 #[derive(Clone)]
-pub(crate) struct Tested<T> {
+pub(crate) struct ProgramUnderTest<T> {
     pub(crate) program: Program<T>,
     pub(crate) model: Model,
     pub(crate) features: Features,
@@ -87,9 +87,9 @@ pub(crate) struct Tested<T> {
     begun: Arc<AtomicU64>,
 }
 
-impl<T: 'static> Tested<T> {
+impl<T: 'static> ProgramUnderTest<T> {
     pub(crate) fn new(program: Program<T>, model: Model, features: Features, place: Place) -> Self {
-        Tested {
+        ProgramUnderTest {
             program,
             model,
             features,
@@ -117,7 +117,7 @@ impl<T: 'static> Tested<T> {
 
     /// The same program with all that finished executions have wanted, if they have wanted anything.
     /// Threads and objects keep their numbers.
-    pub(crate) fn satisfied(&self) -> Option<Tested<T>> {
+    pub(crate) fn satisfied(&self) -> Option<ProgramUnderTest<T>> {
         let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
         let (features, footprints) = &*wanted;
         if !features.lacks() && !footprints.lack() {
@@ -136,7 +136,7 @@ impl<T: 'static> Tested<T> {
     }
 
     /// The same program with what finished executions have shown about transactions, if anything.
-    pub(crate) fn knowing_transactions(&self) -> Option<Tested<T>> {
+    pub(crate) fn knowing_transactions(&self) -> Option<ProgramUnderTest<T>> {
         let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tested = self.anew();
         tested.footprints = self.footprints.with(&wanted.1);
@@ -144,8 +144,9 @@ impl<T: 'static> Tested<T> {
     }
 
     /// The same program, nothing of which was executed.
-    pub(crate) fn anew(&self) -> Tested<T> {
-        let mut tested = Tested::new(self.program.clone(), self.model, self.features, self.place);
+    pub(crate) fn anew(&self) -> ProgramUnderTest<T> {
+        let mut tested =
+            ProgramUnderTest::new(self.program.clone(), self.model, self.features, self.place);
         tested.footprints = self.footprints.clone();
         tested.parallelism = self.parallelism;
         tested.recognises_loops = self.recognises_loops;
@@ -244,7 +245,7 @@ impl<T: 'static> Tested<T> {
     }
 }
 
-impl<T: Clone + Eq + Hash + Debug + 'static> Tested<T> {
+impl<T: Clone + Eq + Hash + Debug + 'static> ProgramUnderTest<T> {
     /// The steps of a schedule.
     pub(crate) fn acts(&self, picks: &[Pick]) -> Vec<Act> {
         let mut run = self.start();
@@ -307,7 +308,7 @@ pub(super) fn act<T: Clone + Eq + Hash + Debug + 'static>(
     })
 }
 
-impl<T: Clone + Eq + Hash + Debug + 'static> System for Tested<T> {
+impl<T: Clone + Eq + Hash + Debug + 'static> System for ProgramUnderTest<T> {
     type Run = Execution<T>;
     type Action = Act;
     type Outcome = Outcome<T>;

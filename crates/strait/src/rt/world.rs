@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustc_hash::{FxHashMap, FxHashSet};
 use strait_explore::{EventId, ThreadId};
 
+use super::code_buffer::CodeBuffer;
 use super::coroutine::Worker;
 use super::current::{idle_tables, note_unwinding, retire_worker};
 use super::disorder::Disorder;
 use super::exception::Mask;
 use super::features::{Feature, Features};
-use super::few::Few;
 use super::footprint::Footprints;
 use super::invariant::Invariants;
 use super::knowledge::Knowledge;
@@ -29,7 +29,7 @@ use super::object::Object;
 use super::op::Place;
 use super::race::Clocks;
 use super::record::{State, Thread, add_past};
-use super::room::Room;
+use super::short_list::ShortList;
 use super::spin::{Exchange, Watcher};
 use crate::sync::{SharedCount, Taken};
 
@@ -59,7 +59,7 @@ pub(crate) struct World {
     /// Are atomic variables left to the search?
     pub(super) relaxed: bool,
     /// For each object what was released through it, if atomic variables are left to the search.
-    pub(super) releases: Vec<Few<EventId>>,
+    pub(super) releases: Vec<ShortList<EventId>>,
     /// Distinguishes this execution from all others of the process.
     pub(crate) epoch: u64,
     pub(crate) threads: Vec<Thread>,
@@ -70,7 +70,7 @@ pub(crate) struct World {
     born: u32,
     pub(crate) objects: Vec<Object>,
     /// For some objects the events that have opened their gates without writing them.
-    pub(super) enablers: Vec<Few<EventId>>,
+    pub(super) enablers: Vec<ShortList<EventId>>,
     /// The thread whose code is running.
     pub(crate) current: u32,
     /// Threads whose code can go on.
@@ -256,7 +256,7 @@ impl World {
 
     /// Forgets the last execution, which must be torn down, and begins one with a main thread. The
     /// room for its code is to be filled by the caller.
-    pub(crate) fn begin(&mut self, place: Place) -> &mut Room {
+    pub(crate) fn begin(&mut self, place: Place) -> &mut CodeBuffer {
         self.epoch += 1;
         if self.epoch.is_multiple_of(EPOCHS) {
             self.epoch = fresh_epochs() + 1;
@@ -287,7 +287,7 @@ impl World {
         if let Some(log) = &mut self.log {
             log.clear();
         }
-        &mut self.bear(0, place).room
+        &mut self.bear(0, place).start_code
     }
 
     /// Brings a thread into the execution. The room for its code is to be filled by the caller.
@@ -459,7 +459,7 @@ impl World {
                 continue;
             }
             self.abandoned += 1;
-            let never_began = thread.room.forget();
+            let never_began = thread.start_code.forget();
             if let Some(worker) = thread.worker.as_mut().filter(|_| !never_began) {
                 thread.suspender = Some(worker.abandon());
             }

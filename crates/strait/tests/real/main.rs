@@ -171,9 +171,9 @@ fn variables_beyond_std() {
 
 /// Pending until it is told, by another thread, with its waker in a lock.
 #[derive(Clone, Default)]
-struct Told(Arc<Mutex<(bool, Option<Waker>)>>);
+struct Signal(Arc<Mutex<(bool, Option<Waker>)>>);
 
-impl Future for Told {
+impl Future for Signal {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
@@ -188,7 +188,7 @@ impl Future for Told {
 
 #[test]
 fn tasks_are_woken() {
-    let told = Told::default();
+    let told = Signal::default();
     let theirs = told.clone();
     let teller = thread::spawn(move || {
         let waker = {

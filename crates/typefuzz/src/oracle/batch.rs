@@ -16,7 +16,7 @@ pub fn judge_all(oracle: &dyn Oracle, programs: &[&str]) -> Result<Vec<Verdict>,
             continue;
         }
         let texts: Vec<&str> = group.iter().map(|position| programs[*position]).collect();
-        let Run { told, astray, crashed, stopped } = oracle.run(&texts)?.0;
+        let Run { rejections, astray, crashed, stopped } = oracle.run(&texts)?.0;
         if stopped {
             for position in group {
                 verdicts[position] = Verdict::Unknown;
@@ -25,8 +25,8 @@ pub fn judge_all(oracle: &dyn Oracle, programs: &[&str]) -> Result<Vec<Verdict>,
         }
         let mut rest = Vec::new();
         let mut rejected = 0;
-        for (position, told) in group.iter().zip(told) {
-            match told {
+        for (position, rejection) in group.iter().zip(rejections) {
+            match rejection {
                 Some(rejection) => {
                     rejected += 1;
                     verdicts[*position] = Verdict::Rejected(rejection);

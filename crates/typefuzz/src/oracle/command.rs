@@ -119,11 +119,11 @@ impl Oracle for Command {
 
     fn run(&self, programs: &[&str]) -> Result<RunResult, Error> {
         let folder = self.folder()?;
-        let mut said = Run { told: Vec::new(), astray: None, crashed: None, stopped: false };
+        let mut said = Run { rejections: Vec::new(), astray: None, crashed: None, stopped: false };
         for program in programs {
             let (finished, path) = self.finished(program, &folder)?;
             let rejection = || Command::rejection(&finished, &path);
-            said.told.push(match &finished.end {
+            said.rejections.push(match &finished.end {
                 End::Exited(0) => None,
                 End::Exited(_) => Some(rejection()),
                 End::Stopped => {

@@ -44,17 +44,18 @@ impl Unit {
 
 /// What was said about the programs of a unit.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct UnitDiagnostics {
     pub(crate) about: Vec<Option<Rejection>>,
     pub(crate) astray: Option<Rejection>,
     /// An internal error of the compiler.
     pub(crate) internal: Option<String>,
 }
 
-impl Told {
+impl UnitDiagnostics {
     /// Reads the lines of `--error-format=json`.
-    pub(crate) fn read(unit: &Unit, file: &str, output: &str) -> Told {
-        let mut told = Told { about: vec![None; unit.ends.len()], ..Told::default() };
+    pub(crate) fn read(unit: &Unit, file: &str, output: &str) -> UnitDiagnostics {
+        let mut diagnostics =
+            UnitDiagnostics { about: vec![None; unit.ends.len()], ..UnitDiagnostics::default() };
         for line in output.lines().filter(|line| line.starts_with('{')) {
             let Ok(message) = serde_json::from_str::<Value>(line) else { continue };
             let level = message["level"].as_str().unwrap_or_default();
@@ -62,7 +63,7 @@ impl Told {
             if level == "error: internal compiler error"
                 || text.contains("compiler unexpectedly panicked")
             {
-                told.internal.get_or_insert_with(|| text.to_owned());
+                diagnostics.internal.get_or_insert_with(|| text.to_owned());
                 continue;
             }
             if level != "error" || text.starts_with("aborting due to") {
@@ -70,12 +71,12 @@ impl Told {
             }
             let place = lines_of(&message, file).find_map(|line| unit.at_line(line));
             let rejection = match place {
-                Some(program) => told.about[program].get_or_insert_default(),
-                None => told.astray.get_or_insert_default(),
+                Some(program) => diagnostics.about[program].get_or_insert_default(),
+                None => diagnostics.astray.get_or_insert_default(),
             };
             add(rejection, &message, text);
         }
-        told
+        diagnostics
     }
 }
 
@@ -155,11 +156,13 @@ mod tests {
 {"level":"error","message":"in a macro","code":null,"spans":[{"file_name":"std.rs","line_start":3,"is_primary":true,"expansion":{"span":{"file_name":"b.rs","line_start":4}}}],"children":[]}
 {"level":"error","message":"aborting due to 2 previous errors","code":null,"spans":[],"children":[]}
 "#;
-        let told = Told::read(&unit, "b.rs", output);
-        let codes = |program: usize| told.about[program].as_ref().map(|told| told.codes.clone());
+        let diagnostics = UnitDiagnostics::read(&unit, "b.rs", output);
+        let codes = |program: usize| {
+            diagnostics.about[program].as_ref().map(|diagnostics| diagnostics.codes.clone())
+        };
         assert_eq!(codes(0), Some(vec![]));
         assert_eq!(codes(1), Some(vec!["E0308".to_owned()]));
-        assert_eq!(told.astray, None);
-        assert_eq!(told.internal, None);
+        assert_eq!(diagnostics.astray, None);
+        assert_eq!(diagnostics.internal, None);
     }
 }

@@ -75,7 +75,7 @@ impl Verdict {
 /// What one run of a compiler over several programs said.
 pub(crate) struct Run {
     /// What was said about each program; `None` where nothing was.
-    pub(crate) told: Vec<Option<Rejection>>,
+    pub(crate) rejections: Vec<Option<Rejection>>,
     /// Errors that belong to no program.
     pub(crate) astray: Option<Rejection>,
     /// The compiler's own end, if that was none of its own choosing.
@@ -155,10 +155,10 @@ pub(crate) fn find_called(
     match base {
         "rust-analyzer" => rust_analyzer::at(&question, base.as_ref()),
         path if path.contains('/') => {
-            let told = told_version(&question, path.as_ref())?;
-            match told.tool.as_str() {
+            let tool = tool_version(&question, path.as_ref())?;
+            match tool.tool.as_str() {
                 "rust-analyzer" => rust_analyzer::at(&question, path.as_ref()),
-                _ => rustc::at(&question, path.as_ref(), told.version),
+                _ => rustc::at(&question, path.as_ref(), tool.version),
             }
         }
         _ => rustc::installed(&question),
@@ -194,8 +194,8 @@ impl Question<'_> {
     /// Refuses an oracle that fails at a program with nothing in it: it would fail at everything, and
     /// flags that it does not know would look like rejected programs.
     fn checked(&self, oracle: Box<dyn Oracle>) -> Result<Box<dyn Oracle>, Error> {
-        let Run { mut told, astray, crashed, .. } = oracle.run(&["pub fn f() {}"])?.0;
-        let said = astray.or_else(|| told.pop().flatten()).map(|rejection| rejection.message);
+        let Run { mut rejections, astray, crashed, .. } = oracle.run(&["pub fn f() {}"])?.0;
+        let said = astray.or_else(|| rejections.pop().flatten()).map(|rejection| rejection.message);
         match said.or(crashed.map(|(how, output)| format!("{how} {}", last_line(&output)))) {
             Some(why) => {
                 Err(self.unusable(format!("it fails at an empty program: {}", why.trim())))
@@ -213,19 +213,19 @@ fn last_line(output: &str) -> &str {
 const QUICK: Duration = Duration::from_secs(60);
 
 /// What a program says about itself.
-struct Told {
+struct ToolVersion {
     tool: String,
     version: String,
 }
 
-fn told_version(question: &Question<'_>, program: &Path) -> Result<Told, Error> {
+fn tool_version(question: &Question<'_>, program: &Path) -> Result<ToolVersion, Error> {
     let spec = Spec::new(program).arguments(["--version"]).wall(QUICK);
     let shown =
         run(question.launcher, &spec).map_err(|error| question.unusable(error.to_string()))?;
     let text = shown.stdout.text();
     let mut words = text.split_whitespace().map(str::to_owned);
     match (shown.end.is_success(), words.next(), words.next()) {
-        (true, Some(tool), Some(version)) => Ok(Told { tool, version }),
+        (true, Some(tool), Some(version)) => Ok(ToolVersion { tool, version }),
         _ => {
             let program_shown = program.display();
             let hint = match program.ends_with("rust-analyzer") {

@@ -10,7 +10,7 @@ use strait_toolchain::{End, Launcher, Scratch, Spec, run};
 
 use crate::error::Error;
 use crate::oracle::diagnostics::Unit;
-use crate::oracle::{Oracle, Profile, Question, Rejection, Run, RunResult, told_version};
+use crate::oracle::{Oracle, Profile, Question, Rejection, Run, RunResult, tool_version};
 
 /// It reads the standard library before anything else, which takes it longer than rustc takes for all
 /// programs.
@@ -31,7 +31,7 @@ struct RustAnalyzer {
 
 /// rust-analyzer in PATH or by its path.
 pub(super) fn at(question: &Question<'_>, program: &Path) -> Result<Box<dyn Oracle>, Error> {
-    let version = told_version(question, program)?.version;
+    let version = tool_version(question, program)?.version;
     let mut editions = question.flags.iter().filter_map(|flag| flag.strip_prefix("--edition="));
     let edition = editions.next().unwrap_or("2021").to_owned();
     let oracle = RustAnalyzer {
@@ -85,10 +85,10 @@ impl Oracle for RustAnalyzer {
             .keep(KEEP)
             .cancel(Arc::clone(&self.stop));
         let finished = run(&self.launcher, &spec)?;
-        let mut told = vec![None; programs.len()];
+        let mut rejections = vec![None; programs.len()];
         for (line, code, message) in finished.stdout.text().lines().filter_map(complaint) {
             if let Some(program) = unit.at_line(line) {
-                let rejection: &mut Rejection = told[program].get_or_insert_default();
+                let rejection: &mut Rejection = rejections[program].get_or_insert_default();
                 if rejection.message.is_empty() {
                     message.clone_into(&mut rejection.message);
                 }
@@ -109,7 +109,7 @@ impl Oracle for RustAnalyzer {
             End::OverLimit(resource) => Some((format!("uses too {resource}"), String::new())),
         };
         let stopped = finished.end == End::Stopped;
-        Ok(RunResult(Run { told, astray: None, crashed, stopped }))
+        Ok(RunResult(Run { rejections, astray: None, crashed, stopped }))
     }
 }
 

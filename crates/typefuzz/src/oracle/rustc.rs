@@ -8,8 +8,8 @@ use std::time::Duration;
 use strait_toolchain::{Captured, End, Finished, Launcher, Limits, Scratch, Spec, run};
 
 use crate::error::Error;
-use crate::oracle::diagnostics::{LONGEST, Told, Unit};
-use crate::oracle::{Oracle, Profile, QUICK, Question, Run, RunResult, told_version};
+use crate::oracle::diagnostics::{LONGEST, Unit, UnitDiagnostics};
+use crate::oracle::{Oracle, Profile, QUICK, Question, Run, RunResult, tool_version};
 use crate::recipe::BATCH;
 
 const MEMORY: u64 = 6 << 30;
@@ -45,7 +45,7 @@ pub(super) fn installed(question: &Question<'_>) -> Result<Box<dyn Oracle>, Erro
     let sysroot = PathBuf::from(shown.stdout.text().trim());
     let direct = sysroot.join("bin").join("rustc");
     let program = if direct.is_file() { direct } else { PathBuf::from("rustc") };
-    let version = told_version(question, &program)?.version;
+    let version = tool_version(question, &program)?.version;
     at(question, &program, version)
 }
 
@@ -137,30 +137,30 @@ impl Oracle for Rustc {
 /// What a run of the compiler says.
 fn read(unit: &Unit, finished: &Finished) -> Run {
     let output = finished.stderr.text();
-    let told = Told::read(unit, FILE, &output);
+    let diagnostics = UnitDiagnostics::read(unit, FILE, &output);
     let last = || {
         let lines = finished.stderr.last_lines(60);
         let end = lines.len().saturating_sub(LONGEST);
         lines[lines.ceil_char_boundary(end)..].to_owned()
     };
-    let crashed = match (&finished.end, told.internal) {
+    let crashed = match (&finished.end, diagnostics.internal) {
         (End::Stopped, _) => None,
         (_, Some(message)) => Some(format!("internal error: {message}")),
         (end, None) => misdeed(end, &finished.stderr, &output),
     };
     let crashed = crashed.map(|how| (how, last()));
     let silent = finished.end == End::Exited(1)
-        && told.astray.is_none()
-        && told.about.iter().all(Option::is_none);
+        && diagnostics.astray.is_none()
+        && diagnostics.about.iter().all(Option::is_none);
     // Rejected without a word that we understand: that is no rejection and must not be lost.
-    let astray = told.astray.or_else(|| {
+    let astray = diagnostics.astray.or_else(|| {
         silent.then(|| crate::oracle::Rejection {
             message: finished.stderr.last_lines(3),
             rendered: last(),
             ..Default::default()
         })
     });
-    Run { told: told.about, astray, crashed, stopped: finished.end == End::Stopped }
+    Run { rejections: diagnostics.about, astray, crashed, stopped: finished.end == End::Stopped }
 }
 
 /// What a compiler did besides accepting and rejecting, if anything.

@@ -1,4 +1,4 @@
-//! Room for the code of a model thread between its start and its first line. It belongs to the
+//! CodeBuffer for the code of a model thread between its start and its first line. It belongs to the
 //! thread's entry and is used again in the next execution, so that starting a thread allocates
 //! nothing.
 #![allow(
@@ -24,18 +24,18 @@ struct Kind {
 
 /// SAFETY: the memory must hold code of this type, which is moved away by this.
 unsafe fn perform<F: FnOnce()>(memory: *mut Block) {
-    // SAFETY: see above; `Room::put` has seen to the alignment.
+    // SAFETY: see above; `CodeBuffer::put` has seen to the alignment.
     (unsafe { memory.cast::<F>().read() })();
 }
 
 /// SAFETY: the memory must hold code of this type, which is moved away by this.
 unsafe fn unpack<F: FnOnce() + 'static>(memory: *mut Block) -> Box<dyn Any> {
-    // SAFETY: see above; `Room::put` has seen to the alignment.
+    // SAFETY: see above; `CodeBuffer::put` has seen to the alignment.
     Box::new(unsafe { memory.cast::<F>().read() })
 }
 
-/// Room for one piece of code.
-pub(crate) struct Room {
+/// CodeBuffer for one piece of code.
+pub(crate) struct CodeBuffer {
     blocks: Vec<Block>,
     /// What is in it, if anything.
     kind: Option<&'static Kind>,
@@ -53,14 +53,14 @@ impl Code {
     /// out of a room in order to switch to the coroutine that begins with this.
     #[inline(always)]
     pub(crate) fn perform(self) {
-        // SAFETY: `Room::put` has written code of this kind, and it was not moved away.
+        // SAFETY: `CodeBuffer::put` has written code of this kind, and it was not moved away.
         unsafe { (self.kind.perform)(self.memory) }
     }
 }
 
-impl Room {
+impl CodeBuffer {
     pub(crate) const fn new() -> Self {
-        Room { blocks: Vec::new(), kind: None }
+        CodeBuffer { blocks: Vec::new(), kind: None }
     }
 
     /// Puts code into the room, which must be empty.
@@ -105,7 +105,7 @@ impl Room {
     }
 }
 
-impl Drop for Room {
+impl Drop for CodeBuffer {
     fn drop(&mut self) {
         drop(self.unpack());
     }

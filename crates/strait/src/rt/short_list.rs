@@ -9,17 +9,17 @@ const IN_PLACE: usize = 2;
 
 /// A list that is nearly always short.
 #[derive(Clone, Debug)]
-pub(crate) struct Few<T> {
+pub(crate) struct ShortList<T> {
     few: [T; IN_PLACE],
     count: usize,
     /// All elements, if they are too many to be kept in place.
     many: Vec<T>,
 }
 
-impl<T: Copy> Few<T> {
+impl<T: Copy> ShortList<T> {
     /// An empty list. What stands in its unused places does not matter.
     pub(crate) const fn new(unused: T) -> Self {
-        Few { few: [unused; IN_PLACE], count: 0, many: Vec::new() }
+        ShortList { few: [unused; IN_PLACE], count: 0, many: Vec::new() }
     }
 
     #[inline]
@@ -63,7 +63,7 @@ impl<T: Copy> Few<T> {
     }
 }
 
-impl<T> Deref for Few<T> {
+impl<T> Deref for ShortList<T> {
     type Target = [T];
 
     #[inline]
@@ -72,7 +72,7 @@ impl<T> Deref for Few<T> {
     }
 }
 
-impl<T> DerefMut for Few<T> {
+impl<T> DerefMut for ShortList<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         self.few.get_mut(..self.count).unwrap_or(&mut self.many)

@@ -60,7 +60,7 @@ pub fn optimal_parallel<S>(
 where
     S: Threaded<Outcome: Send>,
 {
-    let crew = Arc::new(Crew::new(workers));
+    let crew = Arc::new(SharedSearch::new(workers));
     let work = |first: bool| {
         // If the code under test brings this worker down, the others must not wait for it.
         let _leaving = Leaving(&crew);
@@ -82,7 +82,7 @@ where
 }
 
 /// Stops the others if this worker panics.
-struct Leaving<'c>(&'c Crew);
+struct Leaving<'c>(&'c SharedSearch);
 
 impl Drop for Leaving<'_> {
     fn drop(&mut self) {
@@ -121,9 +121,9 @@ fn merge<Outcome: Clone + Eq + std::hash::Hash>(
 }
 
 /// What all workers share.
-struct Crew {
+struct SharedSearch {
     workers: Workers,
-    state: Mutex<State>,
+    state: Mutex<PendingWork>,
     changed: Condvar,
     /// How many workers have nothing to do.
     idle: AtomicUsize,
@@ -132,7 +132,7 @@ struct Crew {
 }
 
 #[derive(Default)]
-struct State {
+struct PendingWork {
     /// Shared nodes from which something is to be tried. One may be here twice, or in vain.
     junctions: Vec<Arc<Junction>>,
     /// Nodes along planned sequences: those before know them, but do not own them.
@@ -222,7 +222,7 @@ impl Junction {
 #[derive(Default)]
 pub(crate) struct Prefix {
     junctions: Vec<Arc<Junction>>,
-    crew: Option<Arc<Crew>>,
+    crew: Option<Arc<SharedSearch>>,
 }
 
 impl Prefix {
@@ -247,9 +247,9 @@ struct Job {
     sleep: Vec<Step>,
 }
 
-impl Crew {
+impl SharedSearch {
     fn new(workers: Workers) -> Self {
-        Crew {
+        SharedSearch {
             workers,
             state: Mutex::default(),
             changed: Condvar::new(),
@@ -259,7 +259,7 @@ impl Crew {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PendingWork> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -310,7 +310,7 @@ impl Crew {
 
 impl Job {
     /// Begins the next planned sequence of a node, if there is one, and shares the nodes along it.
-    fn take(mut junction: Arc<Junction>, state: &mut State) -> Option<Job> {
+    fn take(mut junction: Arc<Junction>, state: &mut PendingWork) -> Option<Job> {
         loop {
             let mut trials = junction.trials();
             let Trials { asleep, begun, forest, tree } = &mut *trials;
@@ -365,7 +365,7 @@ impl Job {
 
 /// One of the workers.
 struct Worker<'l> {
-    crew: Arc<Crew>,
+    crew: Arc<SharedSearch>,
     limits: &'l Limits<'l>,
     meter: Meter,
 }

@@ -9,7 +9,7 @@ use strait_calculus::{FuncId, Span};
 
 /// A creation that may happen again and again.
 #[derive(Clone, Debug)]
-pub struct Unfenced {
+pub struct UnboundedCreation {
     /// Where.
     pub span: Span,
     /// What: `a process is started in a loop`.
@@ -17,7 +17,7 @@ pub struct Unfenced {
 }
 
 /// The creations under recursion or in a loop.
-pub fn unfenced(program: &Program) -> Vec<Unfenced> {
+pub fn unbounded_creations(program: &Program) -> Vec<UnboundedCreation> {
     let recursive = recursive(program);
     let repeated = repeated(program, &recursive);
     let mut found = Vec::new();
@@ -34,7 +34,7 @@ pub fn unfenced(program: &Program) -> Vec<Unfenced> {
     found
 }
 
-fn creations(block: &Block, again: Option<&'static str>, found: &mut Vec<Unfenced>) {
+fn creations(block: &Block, again: Option<&'static str>, found: &mut Vec<UnboundedCreation>) {
     for statement in &block.statements {
         let what = match statement.kind {
             StmtKind::Spawn { .. } => Some("a process is started"),
@@ -43,7 +43,7 @@ fn creations(block: &Block, again: Option<&'static str>, found: &mut Vec<Unfence
             _ => None,
         };
         if let (Some(what), Some(again)) = (what, again) {
-            found.push(Unfenced { span: statement.span, what: format!("{what} {again}") });
+            found.push(UnboundedCreation { span: statement.span, what: format!("{what} {again}") });
         }
         let within = match statement.kind {
             StmtKind::While { .. } => Some("in a loop"),
