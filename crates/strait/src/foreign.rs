@@ -6,6 +6,8 @@
 //! program. An execution is repeated until no thread was started meanwhile: if the code under test starts
 //! one itself, that never happens. Elsewhere nothing is seen.
 
+use std::time::Duration;
+
 /// What was seen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Foreign {
@@ -31,6 +33,9 @@ const EXECUTIONS: u32 = 8;
 /// threads. Other programs may start some at any time, but hardly during every one of these.
 const PATIENCE: u32 = 60;
 
+/// Milliseconds before executions are looked at again, before the code under test is said to block.
+const PAUSES: [u64; 4] = [1, 5, 25, 125];
+
 impl Observer {
     /// Looks at several executions at once. Says whether the thread may have blocked or started another
     /// meanwhile.
@@ -50,13 +55,16 @@ impl Observer {
         if !seen.quiet {
             return Some(Foreign::Threads);
         }
-        if !seen.often_blocks() {
-            return None;
-        }
-        // The allocator and the printer block once in a while. Code that waits for something blocks again.
-        let mut more = Observer::default();
-        (0..seen.executions).for_each(|_| more.observe(&mut again));
-        more.often_blocks().then_some(Foreign::Blocks)
+        // The allocator, the printer and page faults on a busy machine block for a while. Code that waits
+        // for something blocks again later.
+        let blocks_later = |pause: &u64| {
+            std::thread::sleep(Duration::from_millis(*pause));
+            let mut more = Observer::default();
+            (0..EXECUTIONS).for_each(|_| more.observe(&mut again));
+            more.often_blocks()
+        };
+        let blocks = seen.often_blocks() && PAUSES.iter().all(blocks_later);
+        blocks.then_some(Foreign::Blocks)
     }
 
     /// Looks at one execution.
