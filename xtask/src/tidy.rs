@@ -1,4 +1,4 @@
-//! The house rules that neither rustc nor clippy checks, one file a rule.
+//! The house rules that neither rustc nor clippy checks, one file per rule.
 //!
 //! In: the files of the checkout ([`House`]). Out: complaints, each with a place, what is wrong
 //! and what to do. A rule is a function from the house to its complaints and does no IO.
@@ -8,9 +8,11 @@ mod crates_are_mapped;
 mod crates_can_be_published;
 mod files_are_short;
 mod files_say_what_they_are;
+mod functions_are_short;
 mod house;
 mod links_lead_somewhere;
 mod no_machine_paths;
+mod nothing_is_written_twice;
 mod nothing_unfinished;
 mod only_cli_prints;
 mod only_toolchain_starts_processes;
@@ -32,8 +34,10 @@ const RULES: &[Rule] = &[
     crates_can_be_published::check,
     files_are_short::check,
     files_say_what_they_are::check,
+    functions_are_short::check,
     links_lead_somewhere::check,
     no_machine_paths::check,
+    nothing_is_written_twice::check,
     nothing_unfinished::check,
     only_cli_prints::check,
     only_toolchain_starts_processes::check,

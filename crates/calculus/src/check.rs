@@ -151,13 +151,7 @@ impl Checker<'_> {
         let span = statement.span;
         match &statement.kind {
             StmtKind::NewChannel { var, element, capacity } => {
-                if matches!(capacity, Capacity::Bounded(held) if *held == 0 || *held > MAX_CAPACITY)
-                {
-                    let message = format!("a bounded channel holds 1 to {MAX_CAPACITY} messages");
-                    self.error(Diagnostic::new(message, span));
-                }
-                self.depth_of_type(element, span);
-                self.declare(*var, Type::Chan(Box::new(element.clone())), span);
+                self.new_channel(*var, element, *capacity, span);
             }
             StmtKind::NewLock { var, kind } => self.declare(*var, lock_type(*kind), span),
             StmtKind::Assign { var, value } => {
@@ -190,16 +184,7 @@ impl Checker<'_> {
                 return all_end;
             }
             StmtKind::Spawn { name, body } => {
-                if let Some(Err(error)) =
-                    name.as_ref().map(|name| check_name(name, span, "the process"))
-                {
-                    self.error(error);
-                }
-                let loops = std::mem::take(&mut self.loops);
-                self.spawned += 1;
-                self.block(body, true);
-                self.spawned -= 1;
-                self.loops = loops;
+                self.spawn(name.as_deref(), body, span);
             }
             StmtKind::Call { function, arguments, result } => {
                 self.call(*function, arguments, *result, span);
@@ -252,6 +237,26 @@ impl Checker<'_> {
             }
         }
         false
+    }
+
+    fn new_channel(&mut self, var: VarId, element: &Type, capacity: Capacity, span: Span) {
+        if matches!(capacity, Capacity::Bounded(held) if held == 0 || held > MAX_CAPACITY) {
+            let message = format!("a bounded channel holds 1 to {MAX_CAPACITY} messages");
+            self.error(Diagnostic::new(message, span));
+        }
+        self.depth_of_type(element, span);
+        self.declare(var, Type::Chan(Box::new(element.clone())), span);
+    }
+
+    fn spawn(&mut self, name: Option<&str>, body: &Block, span: Span) {
+        if let Some(Err(error)) = name.map(|name| check_name(name, span, "the process")) {
+            self.error(error);
+        }
+        let loops = std::mem::take(&mut self.loops);
+        self.spawned += 1;
+        self.block(body, true);
+        self.spawned -= 1;
+        self.loops = loops;
     }
 
     fn check_return(&mut self, value: Option<&Expr>, span: Span) {

@@ -6,7 +6,7 @@ use crate::ast::{
     BinaryOp, Block, Capacity, CaseOp, Expr, ExprKind, Function, LockKind, Program, Stmt, StmtKind,
     SyncOp, Type, UnaryOp,
 };
-use crate::index::VarId;
+use crate::index::{FuncId, VarId};
 use crate::parser::BINARY;
 
 /// The text of a program.
@@ -124,15 +124,7 @@ impl Printer<'_> {
     fn statement(&mut self, statement: &Stmt) {
         match &statement.kind {
             StmtKind::NewChannel { var, element, capacity } => {
-                let name = self.name(*var).to_string();
-                let _ = write!(self.text, "chan {name}: {}", print_type(element));
-                match capacity {
-                    Capacity::Rendezvous => {}
-                    Capacity::Bounded(capacity) => {
-                        let _ = write!(self.text, "[{capacity}]");
-                    }
-                    Capacity::Unbounded => self.word("[unbounded]"),
-                }
+                self.new_channel(*var, element, *capacity);
             }
             StmtKind::NewLock { var, kind } => {
                 self.word(match kind {
@@ -160,19 +152,7 @@ impl Printer<'_> {
                 self.block(body);
             }
             StmtKind::Call { function, arguments, result } => {
-                if let Some(result) = result {
-                    self.var(*result);
-                    self.word(" = ");
-                }
-                let name = self.program.functions.get(*function).map_or("?", |called| &called.name);
-                let _ = write!(self.text, "{name}(");
-                for (position, argument) in arguments.iter().enumerate() {
-                    if position > 0 {
-                        self.word(", ");
-                    }
-                    self.expression(argument, 0);
-                }
-                self.word(")");
+                self.call(*function, arguments, *result);
             }
             StmtKind::If { condition, then, otherwise } => {
                 self.word("if ");
@@ -228,6 +208,34 @@ impl Printer<'_> {
                 self.expression(value, 0);
             }
         }
+    }
+
+    fn new_channel(&mut self, var: VarId, element: &Type, capacity: Capacity) {
+        let name = self.name(var).to_string();
+        let _ = write!(self.text, "chan {name}: {}", print_type(element));
+        match capacity {
+            Capacity::Rendezvous => {}
+            Capacity::Bounded(capacity) => {
+                let _ = write!(self.text, "[{capacity}]");
+            }
+            Capacity::Unbounded => self.word("[unbounded]"),
+        }
+    }
+
+    fn call(&mut self, function: FuncId, arguments: &[Expr], result: Option<VarId>) {
+        if let Some(result) = result {
+            self.var(result);
+            self.word(" = ");
+        }
+        let name = self.program.functions.get(function).map_or("?", |called| &called.name);
+        let _ = write!(self.text, "{name}(");
+        for (position, argument) in arguments.iter().enumerate() {
+            if position > 0 {
+                self.word(", ");
+            }
+            self.expression(argument, 0);
+        }
+        self.word(")");
     }
 
     /// `else if` when the block is nothing but a conditional, else a block.

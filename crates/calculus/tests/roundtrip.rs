@@ -353,21 +353,7 @@ impl Writer<'_> {
             7 => StmtKind::Close { channel: self.channel()?.0 },
             8 => StmtKind::Abandon { channel: ExprKind::Nil.into() },
             9 => self.call()?,
-            10 => {
-                let rows = [
-                    (SyncOp::Lock, Type::Mutex),
-                    (SyncOp::Unlock, Type::Mutex),
-                    (SyncOp::Lock, Type::RwMutex),
-                    (SyncOp::Unlock, Type::RwMutex),
-                    (SyncOp::RLock, Type::RwMutex),
-                    (SyncOp::RUnlock, Type::RwMutex),
-                    (SyncOp::Done, Type::WaitGroup),
-                    (SyncOp::Wait, Type::WaitGroup),
-                ];
-                let (op, ty) = self.rng.pick(&rows).clone();
-                let target = self.of_type(|known| *known == ty, false)?.into();
-                StmtKind::Sync { op, target }
-            }
+            10 => self.synchronisation()?,
             11 => {
                 let group = self.of_type(|known| *known == Type::WaitGroup, false)?.into();
                 StmtKind::Add { group, amount: self.value(&Type::Int, 2) }
@@ -421,6 +407,22 @@ impl Writer<'_> {
                 branches: (0..1 + self.rng.below(3)).map(|_| self.block(depth - 1)).collect(),
             },
         })
+    }
+
+    fn synchronisation(&mut self) -> Option<StmtKind> {
+        let rows = [
+            (SyncOp::Lock, Type::Mutex),
+            (SyncOp::Unlock, Type::Mutex),
+            (SyncOp::Lock, Type::RwMutex),
+            (SyncOp::Unlock, Type::RwMutex),
+            (SyncOp::RLock, Type::RwMutex),
+            (SyncOp::RUnlock, Type::RwMutex),
+            (SyncOp::Done, Type::WaitGroup),
+            (SyncOp::Wait, Type::WaitGroup),
+        ];
+        let (op, ty) = self.rng.pick(&rows).clone();
+        let target = self.of_type(|known| *known == ty, false)?.into();
+        Some(StmtKind::Sync { op, target })
     }
 
     fn assign(&mut self) -> StmtKind {

@@ -20,6 +20,7 @@ mod replay;
 mod report;
 mod store;
 mod text;
+mod transaction;
 mod untrusted;
 
 pub use baseline::{Baseline, BaselineKey, BaselinePlace};

@@ -44,7 +44,7 @@ impl Shutdown {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "nats"))]
 mod tests {
     use super::*;
 

@@ -4,7 +4,6 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::num::NonZero;
 use std::panic::Location;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use strait_explore::{
@@ -13,7 +12,7 @@ use strait_explore::{
 };
 
 use crate::crash::report_crashes;
-use crate::erased::Erased;
+use crate::erased::{Erased, erased, revived, revived_outcome};
 use crate::outcome::Outcome;
 use crate::replay::{script_of, trace_of};
 use crate::report::{Failure, Found, Origin, Outcomes};
@@ -482,7 +481,7 @@ impl Builder {
             match tested.satisfied() {
                 Some(more) => tested = more,
                 None => {
-                    let outcomes = self.trusted(&tested, outcomes(report, self.model), go_on);
+                    let outcomes = self.trusted(&tested, Outcomes::of(report, self.model), go_on);
                     return (outcomes, tested);
                 }
             }
@@ -556,21 +555,6 @@ impl Builder {
     }
 }
 
-fn outcomes(report: Report<Outcome<Erased>, Pick>, model: Model) -> Outcomes<Erased> {
-    let found = report.found.into_iter();
-    Outcomes {
-        found: found.map(|found| Found { outcome: found.outcome, picks: found.trace }).collect(),
-        coverage: report.coverage,
-        model,
-        executions: report.executions,
-        cut: report.cut,
-        steps: report.transitions,
-        redundant: report.redundant,
-        interleavings: report.interleavings,
-        doubt: None,
-    }
-}
-
 fn picked<Outcome>(report: Report<Outcome, Act>) -> Report<Outcome, Pick> {
     let picks = |trace: Vec<Act>| trace.into_iter().map(|act| act.pick).collect();
     Report {
@@ -597,43 +581,6 @@ pub(crate) type Explain = Box<dyn Fn(Option<usize>, String) -> Failure>;
 
 /// Decides about an outcome.
 pub(crate) type Judge<'j> = &'j (dyn Fn(&Outcome<Erased>) -> bool + Sync);
-
-/// The program without the type of what it gives.
-pub(crate) fn erased<T: Value>(program: impl Fn() -> T + Send + Sync + 'static) -> Program<Erased> {
-    Arc::new(move || Erased::new(program()))
-}
-
-/// The outcomes with the type of their values.
-fn revived<T: Value>(outcomes: Outcomes<Erased>) -> Outcomes<T> {
-    let revive = |found: Found<Erased>| Found {
-        outcome: revived_outcome(found.outcome),
-        picks: found.picks,
-    };
-    Outcomes {
-        found: outcomes.found.into_iter().map(revive).collect(),
-        coverage: outcomes.coverage,
-        model: outcomes.model,
-        executions: outcomes.executions,
-        cut: outcomes.cut,
-        steps: outcomes.steps,
-        redundant: outcomes.redundant,
-        interleavings: outcomes.interleavings,
-        doubt: outcomes.doubt,
-    }
-}
-
-pub(crate) fn revived_outcome<T: Value>(outcome: Outcome<Erased>) -> Outcome<T> {
-    match outcome {
-        Outcome::Value(value) => match value.get::<T>() {
-            Some(value) => Outcome::Value(value.clone()),
-            None => unreachable!("the program gives values of this type"),
-        },
-        Outcome::Panic { thread, message } => Outcome::Panic { thread, message },
-        Outcome::Deadlock(blocked) => Outcome::Deadlock(blocked),
-        Outcome::Fault(fault) => Outcome::Fault(fault),
-        Outcome::Leak(count) => Outcome::Leak(count),
-    }
-}
 
 /// The test that is running: test runners name their threads after it.
 pub(crate) fn test_name() -> Option<String> {

@@ -4,8 +4,12 @@
 use std::any::Any;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use crate::check::Value;
+use crate::outcome::Outcome;
+use crate::report::{Found, Outcomes};
+use crate::rt::execution::Program;
 
 /// What is still known of a value.
 trait AnyValue: Send {
@@ -75,5 +79,42 @@ impl Hash for Erased {
 impl fmt::Debug for Erased {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         (*self.0).show(formatter)
+    }
+}
+
+/// The program without the type of what it gives.
+pub(crate) fn erased<T: Value>(program: impl Fn() -> T + Send + Sync + 'static) -> Program<Erased> {
+    Arc::new(move || Erased::new(program()))
+}
+
+/// The outcomes with the type of their values.
+pub(crate) fn revived<T: Value>(outcomes: Outcomes<Erased>) -> Outcomes<T> {
+    let revive = |found: Found<Erased>| Found {
+        outcome: revived_outcome(found.outcome),
+        picks: found.picks,
+    };
+    Outcomes {
+        found: outcomes.found.into_iter().map(revive).collect(),
+        coverage: outcomes.coverage,
+        model: outcomes.model,
+        executions: outcomes.executions,
+        cut: outcomes.cut,
+        steps: outcomes.steps,
+        redundant: outcomes.redundant,
+        interleavings: outcomes.interleavings,
+        doubt: outcomes.doubt,
+    }
+}
+
+pub(crate) fn revived_outcome<T: Value>(outcome: Outcome<Erased>) -> Outcome<T> {
+    match outcome {
+        Outcome::Value(value) => match value.get::<T>() {
+            Some(value) => Outcome::Value(value.clone()),
+            None => unreachable!("the program gives values of this type"),
+        },
+        Outcome::Panic { thread, message } => Outcome::Panic { thread, message },
+        Outcome::Deadlock(blocked) => Outcome::Deadlock(blocked),
+        Outcome::Fault(fault) => Outcome::Fault(fault),
+        Outcome::Leak(count) => Outcome::Leak(count),
     }
 }

@@ -4,7 +4,8 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-use crate::check::{Builder, Value, erased};
+use crate::check::{Builder, Value};
+use crate::erased::erased;
 use crate::outcome::Outcome;
 use crate::report::{Failure, Outcomes};
 

@@ -5,9 +5,10 @@ use std::panic::Location;
 
 use strait_explore::{Coverage, Schedule, System, compact, replay, schedule_of};
 
-use crate::check::{Builder, Judge, Value, erased, revived_outcome, test_name};
+use crate::check::{Builder, Judge, Value, test_name};
 use crate::crash::report_crashes;
 use crate::erased::Erased;
+use crate::erased::{erased, revived_outcome};
 use crate::outcome::Outcome;
 use crate::report::{Failure, Found, Origin, Outcomes};
 use crate::rt::execution::Program;

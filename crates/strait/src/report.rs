@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use strait_explore::{Coverage, Interleavings, Pick};
+use strait_explore::{Coverage, Interleavings, Pick, Report};
 
 use crate::doubt::Doubt;
 use crate::outcome::Outcome;
@@ -43,6 +43,24 @@ pub struct Outcomes<T> {
 }
 
 impl<T> Outcomes<T> {
+    /// What a search has found, which nothing speaks against yet.
+    pub(crate) fn of(report: Report<Outcome<T>, Pick>, model: Model) -> Self {
+        let found = report.found.into_iter();
+        Outcomes {
+            found: found
+                .map(|found| Found { outcome: found.outcome, picks: found.trace })
+                .collect(),
+            coverage: report.coverage,
+            model,
+            executions: report.executions,
+            cut: report.cut,
+            steps: report.transitions,
+            redundant: report.redundant,
+            interleavings: report.interleavings,
+            doubt: None,
+        }
+    }
+
     /// The values among the outcomes.
     pub fn values(&self) -> Vec<&T> {
         self.found.iter().filter_map(|found| found.outcome.value()).collect()

@@ -70,6 +70,12 @@ impl House {
         self.files().filter(|file| file.is_rust() && (file.is_in("crates") || file.is_in("xtask")))
     }
 
+    /// The Go files of the crates that are no programs under test.
+    pub fn go_files(&self) -> impl Iterator<Item = &File> {
+        let is_go = |file: &&File| file.path.ends_with(".go") && file.is_in("crates");
+        self.files().filter(is_go).filter(|file| !file.is_for_tests())
+    }
+
     /// The file at this path.
     pub fn file(&self, path: &str) -> Option<&File> {
         self.files().find(|file| file.path == path)

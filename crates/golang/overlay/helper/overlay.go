@@ -42,12 +42,14 @@ func overlay(root, hooks, out string) error {
 func additions(root, hooks string) (map[string][]byte, error) {
 	added := map[string][]byte{}
 	for file, hook := range map[string]string{
-		"runtime/strait_map.go":   "runtime_map.go",
-		"runtime/strait_hooks.go": "runtime_hooks.go",
-		"runtime/strait_judge.go": "runtime_judge.go",
-		"sync/strait.go":          "sync_strait.go",
-		"syscall/strait_linux.go": "syscall_strait_linux.go",
-		"testing/strait.go":       "testing_strait.go",
+		"runtime/strait_map.go":    "runtime_map.go",
+		"runtime/strait_hooks.go":  "runtime_hooks.go",
+		"runtime/strait_locks.go":  "runtime_locks.go",
+		"runtime/strait_select.go": "runtime_select.go",
+		"runtime/strait_judge.go":  "runtime_judge.go",
+		"sync/strait.go":           "sync_strait.go",
+		"syscall/strait_linux.go":  "syscall_strait_linux.go",
+		"testing/strait.go":        "testing_strait.go",
 	} {
 		text, err := os.ReadFile(filepath.Join(hooks, hook))
 		if err != nil {

@@ -43,9 +43,11 @@ const HELPER: [(&str, &str); 7] = [
 ];
 
 /// The files that are added to packages of the standard library.
-const HOOKS: [(&str, &str); 6] = [
+const HOOKS: [(&str, &str); 8] = [
     ("runtime_map.go", include_str!("../../overlay/hooks/runtime_map.go")),
     ("runtime_hooks.go", include_str!("../../overlay/hooks/runtime_hooks.go")),
+    ("runtime_select.go", include_str!("../../overlay/hooks/runtime_select.go")),
+    ("runtime_locks.go", include_str!("../../overlay/hooks/runtime_locks.go")),
     ("runtime_judge.go", include_str!("../../overlay/hooks/runtime_judge.go")),
     ("sync_strait.go", include_str!("../../overlay/hooks/sync_strait.go")),
     ("syscall_strait_linux.go", include_str!("../../overlay/hooks/syscall_strait_linux.go")),

@@ -3,6 +3,8 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "what was tested is said aloud")]
 
+#[path = "../support/disk.rs"]
+mod disk;
 #[path = "../support/forged.rs"]
 mod forged;
 #[path = "../support/memory.rs"]

@@ -3,7 +3,6 @@
 //! room, or loses everything it had; and anyone may write anything into it. In: a clock and a number that
 //! decides what fails. Out: a [`Transport`].
 
-use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -12,6 +11,8 @@ use strait_queue::{
     Backlog, Bucket, Clock, Delivery, Object, Outgoing, Receipt, Record, Settlement, Stream,
     Transport, TransportError,
 };
+
+use crate::disk::{Disk, Queue, Queued, Stored};
 
 /// How long the server knows the names of messages.
 const DUPLICATES: Duration = Duration::from_secs(120);
@@ -33,50 +34,6 @@ pub struct Faults {
     pub latency: Duration,
     /// The server stores nothing more.
     pub is_full: bool,
-}
-
-struct Stored {
-    revision: u64,
-    at: Duration,
-    message: Vec<u8>,
-}
-
-struct Queued {
-    name: Option<String>,
-    message: Vec<u8>,
-    times: i64,
-    leased: Option<Duration>,
-}
-
-#[derive(Default)]
-struct Queue {
-    /// The length of a lease; `None` while no reader may take anything.
-    lease: Option<Duration>,
-    messages: BTreeMap<u64, Queued>,
-    /// Until when each reader waits.
-    readers: Vec<Duration>,
-}
-
-impl Queue {
-    fn is_free(message: &Queued, now: Duration) -> bool {
-        message.leased.is_none_or(|until| until <= now)
-    }
-
-    fn free(&self, now: Duration) -> usize {
-        self.messages.values().filter(|message| Queue::is_free(message, now)).count()
-    }
-}
-
-/// What a server has on its disk.
-#[derive(Default)]
-struct Disk {
-    is_furnished: bool,
-    revision: u64,
-    buckets: BTreeMap<(Bucket, String), Stored>,
-    queues: BTreeMap<(Stream, String), Queue>,
-    names: HashMap<String, Duration>,
-    objects: BTreeMap<String, Option<Vec<u8>>>,
-    letters: BTreeMap<String, Vec<Outgoing>>,
 }
 
 /// Where anyone may change something.

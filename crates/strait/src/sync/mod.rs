@@ -8,6 +8,7 @@ mod exclusion;
 pub mod mpsc;
 mod mutex;
 mod once;
+mod poison;
 mod rwlock;
 
 pub(crate) use arc::Shared as SharedCount;

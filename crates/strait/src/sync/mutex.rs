@@ -13,6 +13,7 @@ use std::panic::Location;
 use std::sync::{self as real, LockResult, PoisonError, TryLockError, TryLockResult};
 
 use super::exclusion::{RealMutex, Taken};
+use super::poison::{poison_methods, poisoned_if};
 use crate::rt::current::{under_test, with};
 use crate::rt::lock;
 use crate::rt::slot::Slot;
@@ -111,36 +112,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Has a thread panicked while it held the lock?
-    #[track_caller]
-    pub fn is_poisoned(&self) -> bool {
-        if under_test() {
-            lock::is_poisoned(&self.slot, Location::caller())
-        } else {
-            self.real.get().is_poisoned()
-        }
-    }
-
-    /// Forgets that a thread has panicked while it held the lock.
-    #[track_caller]
-    pub fn clear_poison(&self) {
-        self.real.get().clear_poison();
-        if under_test() {
-            lock::clear_poison(&self.slot, Location::caller());
-        }
-    }
-
-    /// What the lock protects; no other thread can have it.
-    #[track_caller]
-    pub fn get_mut(&mut self) -> LockResult<&mut T> {
-        let poisoned = under_test().then(|| lock::is_poisoned(&self.slot, Location::caller()));
-        let poisoned = poisoned.unwrap_or(self.real.get().is_poisoned());
-        poisoned_if(self.value.get_mut(), poisoned)
-    }
-
-    pub(crate) fn slot(&self) -> &Slot {
-        &self.slot
-    }
+    poison_methods!("a thread");
 
     /// The real guard; the model has made sure that no thread under test has it.
     fn take(&self) -> real::MutexGuard<'_, ()> {
@@ -184,11 +156,6 @@ fn map_lock<A, B>(result: LockResult<A>, map: impl FnOnce(A) -> B) -> LockResult
         Ok(value) => Ok(map(value)),
         Err(error) => Err(PoisonError::new(map(error.into_inner()))),
     }
-}
-
-/// Under test the model alone decides about poisoning.
-pub(super) fn poisoned_if<A>(value: A, poisoned: bool) -> LockResult<A> {
-    if poisoned { Err(PoisonError::new(value)) } else { Ok(value) }
 }
 
 impl<'m, T: ?Sized> MutexGuard<'m, T> {

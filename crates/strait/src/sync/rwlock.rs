@@ -12,7 +12,7 @@ use std::panic::Location;
 use std::sync::{self as real, LockResult, PoisonError, TryLockError, TryLockResult};
 
 use super::exclusion::{RealRwLock, Taken};
-use super::mutex::poisoned_if;
+use super::poison::{poison_methods, poisoned_if};
 use crate::rt::current::{under_test, with};
 use crate::rt::lock;
 use crate::rt::schedule::is_unwinding;
@@ -182,36 +182,7 @@ impl<T: ?Sized> RwLock<T> {
         Held { slot: &self.slot, real: &self.real, place, unwinding, modelled }
     }
 
-    /// Has a writer panicked while it held the lock?
-    #[track_caller]
-    pub fn is_poisoned(&self) -> bool {
-        if under_test() {
-            lock::is_poisoned(&self.slot, Location::caller())
-        } else {
-            self.real.get().is_poisoned()
-        }
-    }
-
-    /// Forgets that a writer has panicked while it held the lock.
-    #[track_caller]
-    pub fn clear_poison(&self) {
-        self.real.get().clear_poison();
-        if under_test() {
-            lock::clear_poison(&self.slot, Location::caller());
-        }
-    }
-
-    /// What the lock protects; no other thread can have it.
-    #[track_caller]
-    pub fn get_mut(&mut self) -> LockResult<&mut T> {
-        let poisoned = under_test().then(|| lock::is_poisoned(&self.slot, Location::caller()));
-        let poisoned = poisoned.unwrap_or(self.real.get().is_poisoned());
-        poisoned_if(self.value.get_mut(), poisoned)
-    }
-
-    pub(crate) fn slot(&self) -> &Slot {
-        &self.slot
-    }
+    poison_methods!("a writer");
 }
 
 impl<'l, T: ?Sized> RwLockWriteGuard<'l, T> {

@@ -21,7 +21,8 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
-use crate::program::{Action, Instruction, Program, SKIPPED, Shown};
+use crate::performed::{Course, Performed, constant, courses_of, events_of, new_value, perform};
+use crate::program::{Action, Instruction, Program, Shown};
 use crate::relation::{Relation, Set};
 
 /// Which axioms.
@@ -51,17 +52,6 @@ pub struct Allowed {
     pub shown: BTreeSet<Shown>,
 }
 
-/// How an instruction goes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Way {
-    Skipped,
-    Done,
-    /// A compare-exchange that finds another value.
-    Fails,
-    /// A compare-exchange that finds the value and fails all the same.
-    FailsForNothing,
-}
-
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Read,
@@ -82,15 +72,6 @@ pub struct Event {
     atomic: bool,
 }
 
-/// An instruction with its events.
-#[derive(Clone, Copy, Debug)]
-struct Performed {
-    instruction: Instruction,
-    way: Way,
-    read: Option<usize>,
-    write: Option<usize>,
-}
-
 /// An execution graph.
 pub struct Graph {
     pub events: Vec<Event>,
@@ -107,7 +88,7 @@ pub struct Graph {
 pub fn executions(program: &Program, axioms: Axioms) -> Allowed {
     let mut allowed = Allowed::default();
     let instructions: Vec<Instruction> = program.threads.iter().flatten().copied().collect();
-    each_product(&instructions, ways_of, &mut |ways| {
+    each_product(&instructions, courses_of, &mut |ways| {
         let mut graph = Graph::new(program, ways);
         let reads: Vec<usize> = graph.of_kind(Kind::Read);
         let sources = |&read: &usize| graph.sources(read);
@@ -154,16 +135,6 @@ fn each_product<Item, Choice: Copy>(
     }
 }
 
-fn ways_of(instruction: &Instruction) -> Vec<Way> {
-    let mut ways = vec![Way::Done];
-    if let Action::Exchange { weak, .. } = instruction.action {
-        ways.push(Way::Fails);
-        ways.extend(weak.then_some(Way::FailsForNothing));
-    }
-    ways.extend(instruction.guard.map(|_| Way::Skipped));
-    ways
-}
-
 fn permutations(items: &[usize]) -> Vec<Vec<usize>> {
     let Some((&first, rest)) = items.split_first() else { return vec![Vec::new()] };
     let with_first = |rest: Vec<usize>| {
@@ -185,7 +156,7 @@ fn releases(order: Ordering) -> bool {
 }
 
 impl Graph {
-    fn new(program: &Program, ways: &[Way]) -> Graph {
+    fn new(program: &Program, ways: &[Course]) -> Graph {
         let initial = |location| Event {
             thread: None,
             kind: Kind::Write,
@@ -540,72 +511,4 @@ impl Graph {
         }
         0
     }
-}
-
-/// The events of an instruction: kind, location or mutex, ordering. Variables that are not atomic are
-/// numbered from `cells`.
-fn events_of(action: Action, way: Way, cells: usize) -> Vec<(Kind, Option<usize>, Ordering)> {
-    if way == Way::Skipped {
-        return Vec::new();
-    }
-    let both = |at: usize, order: Ordering| {
-        vec![(Kind::Read, Some(at), order), (Kind::Write, Some(at), order)]
-    };
-    match action {
-        Action::Load { location, order } => vec![(Kind::Read, Some(location), order)],
-        Action::Store { location, order, .. } => vec![(Kind::Write, Some(location), order)],
-        Action::Add { location, order, .. } | Action::Swap { location, order, .. } => {
-            both(location, order)
-        }
-        Action::Exchange { location, orders, .. } if way == Way::Done => both(location, orders.0),
-        Action::Exchange { location, orders, .. } => vec![(Kind::Read, Some(location), orders.1)],
-        Action::Fence(order) => vec![(Kind::Fence, None, order)],
-        Action::Lock(mutex) => vec![(Kind::Lock, Some(mutex), Relaxed)],
-        Action::Unlock(mutex) => vec![(Kind::Unlock, Some(mutex), Relaxed)],
-        Action::PlainStore { cell, .. } => vec![(Kind::Write, Some(cells + cell), Relaxed)],
-        Action::PlainLoad { cell } => vec![(Kind::Read, Some(cells + cell), Relaxed)],
-    }
-}
-
-fn new_value(action: Action, old: Option<u8>, registers: &[u8]) -> Option<u8> {
-    match action {
-        Action::Store { value, .. }
-        | Action::Swap { value, .. }
-        | Action::PlainStore { value, .. } => Some(value.given(registers)),
-        Action::Add { value, .. } => old.map(|old| old.wrapping_add(value.given(registers))),
-        Action::Exchange { change, .. } => Some(change.1.given(registers)),
-        _ => None,
-    }
-}
-
-/// What a store writes, if it writes that whatever was read before.
-fn constant(Instruction { guard, action }: Instruction) -> Option<u8> {
-    match action {
-        Action::Store { value, .. } if value.register.is_none() && guard.is_none() => {
-            Some(value.plus)
-        }
-        _ => None,
-    }
-}
-
-/// Performs an instruction that has read a value. Gives what it writes, if it goes as assumed.
-fn perform(step: &Performed, old: Option<u8>, registers: &mut Vec<u8>) -> Option<Option<u8>> {
-    let Instruction { guard, action } = step.instruction;
-    let performed = guard.is_none_or(|guard| guard.holds(registers));
-    if performed != (step.way != Way::Skipped) {
-        return None;
-    }
-    if !performed {
-        registers.extend(action.reads().then_some(SKIPPED));
-        return Some(None);
-    }
-    if let Action::Exchange { change, .. } = action {
-        let found = old == Some(change.0);
-        if found == (step.way == Way::Fails) {
-            return None;
-        }
-    }
-    let new = new_value(action, old, registers);
-    registers.extend(old);
-    Some(new)
 }

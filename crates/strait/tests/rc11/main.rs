@@ -8,6 +8,7 @@ mod interpreter;
 mod library;
 mod litmus;
 mod mixed;
+mod performed;
 mod program;
 mod published;
 mod relation;
