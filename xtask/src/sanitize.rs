@@ -26,8 +26,11 @@ fn optimised(workspace: &Workspace) -> Outcome {
     let tests =
         ["test", "--package", "strait", "--test", "suite", "--test", "known", "--test", "real"];
     let places = ["--release", "--target-dir", &folder];
-    // Some tests are about stacks, which have no names in a stripped binary.
-    let variables = [("CARGO_PROFILE_RELEASE_STRIP", "none")];
+    // Some tests are about stacks, which have neither names nor lines in a release.
+    let variables = [
+        ("CARGO_PROFILE_RELEASE_STRIP", "none"),
+        ("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only"),
+    ];
     workspace.cargo_with(&[tests.as_slice(), &places].concat(), &variables)
 }
 
