@@ -10,6 +10,7 @@ mod interrupt;
 mod metrics;
 mod progress;
 mod queue;
+mod segments;
 mod settings;
 mod summary;
 mod terminal;
@@ -41,7 +42,7 @@ struct Global {
     /// Print one JSON document on stdout and nothing else there
     #[arg(long, global = true, help_heading = EVERYWHERE)]
     json: bool,
-    /// Print results only
+    /// Print the summary only
     #[arg(long, short, global = true, help_heading = EVERYWHERE)]
     quiet: bool,
     /// Print more; twice for even more

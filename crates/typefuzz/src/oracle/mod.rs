@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use strait_calculus::closest;
 use strait_toolchain::{Launcher, Spec, run};
 
 use crate::error::Error;
@@ -128,6 +129,20 @@ pub fn find_within(
     find_called(name, name, launcher, stop, wall)
 }
 
+/// What was meant, or everything that can be asked.
+fn unknown(oracle: &str, base: &str) -> Error {
+    let others = [
+        "a path to a rustc or rust-analyzer",
+        "each with flags after a `:` if wanted",
+        "and a command with `{}` in the place of the program's file",
+    ];
+    let next = match closest(base, ORACLES) {
+        Some(one) => format!("did you mean `{one}`?"),
+        None => format!("known are {}, {}", ORACLES.join(", "), others.join(", ")),
+    };
+    Error::NoOracle { name: oracle.to_owned(), next }
+}
+
 /// The same for an oracle that is called by another name: it stands in for the one of that name.
 pub(crate) fn find_called(
     name: &str,
@@ -148,7 +163,7 @@ pub(crate) fn find_called(
         "polonius-legacy" => Some("-Zpolonius=legacy"),
         path if path.contains('/') => None,
         _ => {
-            return Err(Error::NoOracle { name: oracle.to_owned(), known: ORACLES.join(", ") });
+            return Err(unknown(oracle, base));
         }
     });
     let question = Question { name, flags: &flags, launcher, stop, wall };
