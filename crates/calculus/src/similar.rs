@@ -1,6 +1,8 @@
 //! Names that resemble a mistyped one. In: a name and the names there are. Out: the name that was probably
 //! meant, or none: a wrong guess is worse than no guess.
 
+use std::cmp::Reverse;
+
 /// Names that are longer are not compared.
 const LONGEST: usize = 64;
 /// A beginning with fewer letters says nothing.
@@ -19,11 +21,14 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let letters = name.chars().count();
     let limit = (letters / 3).max(1);
     let mut beginning = None;
-    let mut near: Option<(usize, &str)> = None;
+    let mut near: Option<((usize, Reverse<usize>), &str)> = None;
     for candidate in candidates {
         let distance = edit_distance(name, candidate);
-        if distance <= limit && near.is_none_or(|(least, _)| distance < least) {
-            near = Some((distance, candidate));
+        // Of two at the same distance, the one with the same first letters was meant.
+        let common = name.chars().zip(candidate.chars()).take_while(|(one, other)| one == other);
+        let rank = (distance, Reverse(common.count()));
+        if distance <= limit && near.is_none_or(|(least, _)| rank < least) {
+            near = Some((rank, candidate));
         }
         if letters >= SHORTEST_BEGINNING && beginning.is_none() && candidate.starts_with(name) {
             beginning = Some(candidate);
@@ -78,7 +83,8 @@ mod tests {
             ("", "abc", 3),
             ("tokio", "tokio", 0),
             ("tiem", "time", 1),
-            ("tiem", "item", 2),
+            ("tiem", "item", 1),
+            ("tiem", "items", 2),
             ("kitten", "sitting", 3),
             ("ca", "abc", 3),
         ] {
@@ -89,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_nearest_name_is_suggested_and_no_far_one() {
-        let known = ["std", "tokio", "crossbeam-channel", "go", "time", "item"];
+        let known = ["std", "tokio", "crossbeam-channel", "go", "item", "time"];
         for (name, expected) in [
             ("tokyo", Some("tokio")),
             ("crossbeam", Some("crossbeam-channel")),

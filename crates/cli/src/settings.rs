@@ -469,7 +469,7 @@ mod tests {
         let command = clap::Command::new("strait").arg(option("color")).subcommand(fuzz);
         for (line, expected) in [
             ("strait fuzz --tiem 3", Some("'--time'")),
-            ("strait fuzz --imet 3", Some("'--item'")),
+            ("strait fuzz --itme 3", Some("'--item'")),
             ("strait --clor 3", Some("'--color'")),
             ("strait fuzz --nothing-like-it", None),
         ] {

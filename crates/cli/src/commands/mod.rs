@@ -1,5 +1,13 @@
 //! One file a subcommand: its arguments, help and handler together.
 
+pub mod ci;
+mod ci_crates;
+mod ci_go;
+mod ci_markdown;
+mod ci_project;
+mod ci_sarif;
+mod ci_step;
+mod ci_tests;
 pub mod completions;
 mod excerpt;
 pub mod explore;
