@@ -22,7 +22,7 @@ pub fn fuzz(step: &Step, context: &mut Context<'_>, time: Duration) -> anyhow::R
     arguments.extend(step.crates.iter().map(|one| format!("{}@{}", one.target, one.version)));
     let limit = format!("{}s", time.as_secs().max(1));
     let (seed, out) = (context.seed.to_string(), step.out(context).display().to_string());
-    let rest = ["--time", &limit, "--seed", &seed, "--out", &out, "--json", "--quiet"];
+    let rest = ["--time", &limit, "--seed", &seed, "--out", &out, "--json"];
     arguments.extend(rest.map(str::to_owned));
     let answered = step.strait(context, &arguments, time + AFTERWARDS)?;
     let failure = answered.failure();

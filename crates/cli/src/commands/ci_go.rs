@@ -85,7 +85,7 @@ fn run(
 ) -> anyhow::Result<Answered> {
     let name = step.kind.name();
     let sarif = context.scratch.path().join(format!("{name}.sarif"));
-    arguments.extend(["--json", "--quiet", "--sarif"].map(str::to_owned));
+    arguments.extend(["--json", "--sarif"].map(str::to_owned));
     arguments.push(sarif.display().to_string());
     let baseline = context.scratch.path().join(format!("{name}-baseline.json"));
     if context.write_baseline {

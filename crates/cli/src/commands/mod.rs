@@ -9,6 +9,7 @@ mod ci_sarif;
 mod ci_step;
 mod ci_tests;
 pub mod completions;
+pub mod emit;
 mod excerpt;
 pub mod explore;
 mod explore_json;
