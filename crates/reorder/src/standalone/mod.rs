@@ -387,7 +387,8 @@ impl EmitWorkshop<'_> {
             .arguments([&overlay_file])
             .arguments(race)
             .arguments(tags(self.subject))
-            .arguments(["--", &self.subject.package])
+            // An import path, which is no flag.
+            .arguments([&self.subject.package])
             .wall(COMPILATION);
         let finished = self.go.run(spec)?;
         Ok(match finished.end.is_success() {
