@@ -33,11 +33,15 @@ const LONGEST: u64 = 1 << 20;
 const FINDING: &str = "finding.json";
 /// What lets programs run that a finding names is for the user alone, and a `strait.toml` may have
 /// come with the finding: tables, with `*` for all of them, and their settings.
-const COMMAND_LINE_ONLY: [(&str, &str); 7] = [
+const COMMAND_LINE_ONLY: [(&str, &str); 11] = [
     ("*", "trust"),
     ("replay", "oracle"),
     ("replay", "module"),
     ("reduce", "oracle"),
+    ("emit", "oracle"),
+    ("emit", "module"),
+    ("fixed", "oracle"),
+    ("fixed", "module"),
     ("go.replay", "oracle"),
     ("go.replay", "module"),
     ("merge", "out"),

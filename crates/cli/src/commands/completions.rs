@@ -41,7 +41,8 @@ fn command() -> Command {
     let command = knowing(command, &["types"], "fuzzer", &fuzzers);
     let command = knowing(command, &["explore"], "property", &properties);
     let command = knowing(command, &["go", "verify"], "property", &properties);
-    let commands: [&[&str]; 4] = [&["types"], &["replay"], &["reduce"], &["go", "replay"]];
+    let commands: [&[&str]; 6] =
+        [&["types"], &["replay"], &["reduce"], &["emit"], &["fixed"], &["go", "replay"]];
     commands.into_iter().fold(command, |command, path| knowing(command, path, "oracle", &oracles))
 }
 

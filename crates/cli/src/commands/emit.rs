@@ -82,7 +82,7 @@ impl EmitArgs {
         } else if strait_typefuzz::is_types(&finding) {
             emit_types::emit(self, &folder, &launcher, &stop)?
         } else {
-            emit_crate::emit(self, ui, &finding, &folder, &launcher, &stop)?
+            emit_crate::emit(self, ui, &folder, &launcher, &stop)?
         };
         let mut files = emitted.files.clone();
         files.push(("README.md".to_owned(), readme(&finding.title, &emitted)));

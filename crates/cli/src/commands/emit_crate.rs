@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use strait_campaign::{Ending, Stop};
-use strait_findings::Finding;
-use strait_fuzz::{Exhibit, TargetFinder, reproduction};
+use strait_fuzz::{Exhibit, Fault, Reducer, TargetFinder, reproduction};
 use strait_toolchain::{Cache, Cargo, End, Launcher, Scratch, Spec, run};
 
 use crate::campaign::in_time;
@@ -38,7 +37,6 @@ fn the_fault_does_not_show() {
 pub fn emit(
     args: &EmitArgs,
     ui: &Ui,
-    finding: &Finding,
     folder: &Path,
     launcher: &Launcher,
     stop: &Stop,
@@ -55,11 +53,7 @@ pub fn emit(
             rerun.runs
         );
     };
-    let (program, options) = (&exhibit.work.program, &exhibit.work.options);
-    let written = reproduction(&exhibit.target, &finding.title, program, options, fault);
-    let mut files = written.context(
-        "this finding cannot be written as a program without Strait; `strait reduce` may make it simple enough",
-    )?;
+    let mut files = write(args, ui, &exhibit, fault, launcher, stop)?;
     files.push(("tests/fault.rs".to_owned(), TEST.to_owned()));
     ui.note("compiling and running the test without Strait");
     let (failed, runs) = count(args, &files, launcher, stop)?;
@@ -71,6 +65,34 @@ pub fn emit(
         directory: folder.to_owned(),
         command: "cargo test --release".to_owned(),
     })
+}
+
+/// The files of the crate. A program that is too large for that is made small first.
+fn write(
+    args: &EmitArgs,
+    ui: &Ui,
+    exhibit: &Exhibit,
+    fault: &Fault,
+    launcher: &Launcher,
+    stop: &Stop,
+) -> anyhow::Result<Vec<(String, String)>> {
+    let (title, options) = (&exhibit.replay.finding.title, &exhibit.work.options);
+    let whole = reproduction(&exhibit.target, title, &exhibit.work.program, options, fault);
+    let Err(why) = whole else { return Ok(whole?) };
+    ui.note(format!("making the program small, because it cannot be written as it is: {why}"));
+    let reducer = Reducer {
+        launcher,
+        time: args.time,
+        stop: &|| stop.is_due(),
+        tell: &|operations, tried| {
+            ui.note(format!("{operations} operations left, {tried} smaller programs tried"));
+        },
+    };
+    let reduced = reducer.reduce(exhibit)?;
+    let small = reduced.as_ref().and_then(|one| Some((&one.program, one.rerun.fault.as_ref()?)));
+    let (program, fault) = small.unwrap_or((&exhibit.work.program, fault));
+    reproduction(&exhibit.target, title, program, options, fault)
+        .context("this finding cannot be written as a program without Strait; `strait reduce --time 10m` may make it simple enough")
 }
 
 /// Compiles and runs the test. That happens in a folder of ours, since cargo obeys files beside a finding.

@@ -19,6 +19,7 @@ mod explore_json;
 mod explore_story;
 mod explore_text;
 mod explore_verify;
+pub mod fixed;
 pub mod fuzz;
 mod fuzz_summary;
 pub mod r#gen;
