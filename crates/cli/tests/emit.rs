@@ -1,4 +1,5 @@
-//! `strait emit`: what is emitted fails without Strait, and nothing is compiled or run that only the finding names.
+//! `strait emit` and `strait fixed`: what is emitted fails without Strait, nothing is compiled or run that only the
+//! finding names, and a patch is judged by what happens.
 #![allow(clippy::print_stderr, reason = "what was not tested is said aloud")]
 
 use std::fs;
@@ -55,13 +56,9 @@ fn has_go() -> bool {
     found
 }
 
-#[test]
-fn a_deadlock_in_some_orders_becomes_a_test_that_fails_without_strait() {
-    if !has_go() {
-        return;
-    }
-    let folder = tempfile::tempdir().expect("a folder");
-    let module = folder.path().join("module");
+/// A module with a deadlock that was found: its folder, and the directory of the finding.
+fn found_deadlock(folder: &Path) -> (PathBuf, String) {
+    let module = folder.join("module");
     fs::create_dir(&module).expect("made");
     fs::write(module.join("go.mod"), "module m\n\ngo 1.24\n").expect("written");
     fs::write(module.join("m_test.go"), LOCKS).expect("written");
@@ -70,7 +67,49 @@ fn a_deadlock_in_some_orders_becomes_a_test_that_fails_without_strait() {
     let found = document(&strait(&module, &fuzz));
     let place = found["findings"][0]["dir"].as_str().expect("a finding").to_owned();
     let place = module.join(place).canonicalize().expect("a directory");
-    let place = place.to_str().expect("a plain path");
+    (module, place.to_str().expect("a plain path").to_owned())
+}
+
+#[test]
+fn a_patch_is_judged_by_what_happens_and_not_by_line_numbers() {
+    if !has_go() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let (module, place) = found_deadlock(folder.path());
+    let fixed = |text: &str| {
+        fs::write(module.join("m_test.go"), text).expect("written");
+        let finished =
+            strait(&module, &["fixed", &place, "--module", ".", "--runs", "200", "--json"]);
+        let fate = serde_json::from_str::<Value>(&finished.stdout.text()).unwrap_or_default();
+        (finished.end.clone(), fate["fate"].as_str().unwrap_or_default().to_owned())
+    };
+    let moved_lines = LOCKS.replace("func move", "// One.\n// Two.\n// Three.\nfunc move");
+    let in_order = LOCKS.replace("move(&b, &a)", "move(&a, &b)");
+    let other = LOCKS.replace("wg.Wait()", "wg.Wait()\n\tvar c chan int\n\tc <- 1");
+    let other = other.replace("move(&b, &a)", "move(&a, &b)");
+    let gone_test = LOCKS.replace("TestMove", "TestOther");
+    for (text, expected) in [
+        (LOCKS, (End::Exited(1), "still-there")),
+        (moved_lines.as_str(), (End::Exited(1), "still-there")),
+        (in_order.as_str(), (End::Exited(0), "gone")),
+        (other.as_str(), (End::Exited(1), "moved")),
+        (gone_test.as_str(), (End::Exited(2), "")),
+        ("package m\n\nfunc broken(", (End::Exited(2), "")),
+    ] {
+        let (end, fate) = fixed(text);
+        assert_eq!((end, fate.as_str()), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_deadlock_in_some_orders_becomes_a_test_that_fails_without_strait() {
+    if !has_go() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let (module, place) = found_deadlock(folder.path());
+    let place = place.as_str();
 
     // Another folder: the module has to be named.
     let refused = strait(folder.path(), &["emit", place]);
