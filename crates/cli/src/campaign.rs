@@ -17,6 +17,7 @@ use strait_queue::{Job, Link, QueueOptions, Shard};
 use crate::duration;
 use crate::progress::{Progress, ProgressSource};
 use crate::queue::{Events, QueueArgs};
+use crate::segments::Segment;
 use crate::summary::{Outcome, Summary};
 use crate::ui::{Paint, Status, Ui, grouped};
 
@@ -139,8 +140,8 @@ pub struct CampaignOptions<'a> {
 /// What the progress line says of a kind of campaign.
 #[derive(Clone, Copy)]
 pub struct Line {
-    /// What was done so far.
-    pub text: fn(&Counters) -> String,
+    /// What was done so far: what matters more, and what is left out on a narrow terminal.
+    pub texts: fn(&Counters) -> [String; 2],
     /// What is done per second.
     pub rate: fn(&Counters) -> u64,
 }
@@ -344,19 +345,21 @@ impl ProgressSource for CampaignProgress {
         }
     }
 
-    fn line(&self, elapsed: Duration) -> String {
+    fn segments(&self, elapsed: Duration) -> Vec<Segment> {
         let rate = (self.line.rate)(&self.counters) as f64 / elapsed.as_secs_f64().max(1e-3);
         let findings = self.place.known + self.counters.findings();
         let noun = if findings == 1 { "finding" } else { "findings" };
         let left = self.left(rate as u64);
-        let left = left.map(|left| format!(", {} left", crate::progress::duration(left)));
-        // What matters comes first: a narrow terminal shows the beginning.
-        format!(
-            "{findings} {noun}, {}, {} per second{}",
-            (self.line.text)(&self.counters),
-            grouped(rate as u64),
-            left.unwrap_or_default(),
-        )
+        let left = left.map(|left| format!("{} left", crate::progress::duration(left)));
+        let [first, second] = (self.line.texts)(&self.counters);
+        let mut segments = vec![
+            Segment::new(0, format!("{findings} {noun}")),
+            Segment::new(1, first),
+            Segment::new(4, second),
+            Segment::new(3, format!("{} per second", grouped(rate as u64))),
+        ];
+        segments.extend(left.map(|left| Segment::new(2, left)));
+        segments
     }
 }
 

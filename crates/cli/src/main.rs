@@ -10,6 +10,7 @@ mod interrupt;
 mod metrics;
 mod progress;
 mod queue;
+mod segments;
 mod settings;
 mod summary;
 mod terminal;
@@ -41,7 +42,7 @@ struct Global {
     /// Print one JSON document on stdout and nothing else there
     #[arg(long, global = true, help_heading = EVERYWHERE)]
     json: bool,
-    /// Print results only
+    /// Print the summary only
     #[arg(long, short, global = true, help_heading = EVERYWHERE)]
     quiet: bool,
     /// Print more; twice for even more
@@ -60,8 +61,11 @@ enum Command {
     Go(commands::go::GoArgs),
     Replay(commands::replay::ReplayArgs),
     Reduce(commands::reduce::ReduceArgs),
+    Emit(commands::emit::EmitArgs),
+    Fixed(commands::fixed::FixedArgs),
     Report(commands::report::ReportArgs),
     Merge(commands::merge::MergeArgs),
+    Ci(commands::ci::CiArgs),
     Worker(commands::worker::WorkerArgs),
     Queue(commands::queue::QueueCommandArgs),
     Explore(commands::explore::ExploreArgs),
@@ -94,8 +98,11 @@ fn main() -> ExitCode {
         Command::Go(arguments) => arguments.run(&ui),
         Command::Replay(arguments) => arguments.run(&ui),
         Command::Reduce(arguments) => arguments.run(&ui),
+        Command::Emit(arguments) => arguments.run(&ui),
+        Command::Fixed(arguments) => arguments.run(&ui),
         Command::Report(arguments) => arguments.run(&ui),
         Command::Merge(arguments) => arguments.run(&ui),
+        Command::Ci(arguments) => arguments.run(&ui),
         Command::Worker(arguments) => arguments.run(&ui),
         Command::Queue(arguments) => arguments.run(&ui),
         Command::Completions(arguments) => arguments.run(),

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::segments::{self, Segment};
 use crate::terminal::Terminal;
 use crate::ui::{Ui, grouped, say};
 
@@ -28,8 +29,8 @@ pub trait ProgressSource: Send {
     /// How much is done, of how much; `None` when the end is not known.
     fn place(&self) -> Option<(u64, u64)>;
 
-    /// Everything else, in a line.
-    fn line(&self, elapsed: Duration) -> String;
+    /// Everything else, in a line: as much of it as the terminal has columns for.
+    fn segments(&self, elapsed: Duration) -> Vec<Segment>;
 }
 
 /// What is counted.
@@ -72,7 +73,7 @@ impl ProgressSource for Counted {
         Some((self.count.load(Ordering::Relaxed), self.quantity.all?))
     }
 
-    fn line(&self, elapsed: Duration) -> String {
+    fn segments(&self, elapsed: Duration) -> Vec<Segment> {
         told(self.count.load(Ordering::Relaxed), self.quantity, elapsed)
     }
 }
@@ -102,7 +103,7 @@ impl Progress {
         let terminal = std::io::stderr().is_terminal() && !dumb;
         let output = ProgressOutput::choose(ui.quiet, ui.json, terminal);
         let (stop, started) = (Arc::clone(stop), Instant::now());
-        let view = View { source, stop, started, terminal: ui.terminal, width: ui.width() };
+        let view = View { source, stop, started, terminal: ui.terminal };
         let reporter = (output != ProgressOutput::Silent).then(|| {
             let (sender, end) = channel();
             let tell = move || match output {
@@ -150,7 +151,6 @@ struct View {
     stop: Arc<AtomicBool>,
     started: Instant,
     terminal: Terminal,
-    width: usize,
 }
 
 impl View {
@@ -159,16 +159,26 @@ impl View {
             return;
         }
         let bar = match self.source.place() {
-            Some((_, all)) if self.width < NARROW => {
-                ProgressBar::new(all).with_style(style("{wide_msg}"))
-            }
-            Some((_, all)) => ProgressBar::new(all).with_style(style("{bar:20} {wide_msg}")),
-            None => ProgressBar::no_length().with_style(style("{spinner} {wide_msg}")),
+            Some((_, all)) => ProgressBar::new(all),
+            None => ProgressBar::no_length(),
         };
+        let mut template = "";
         bar.set_draw_target(ProgressDrawTarget::stderr());
         loop {
+            // The width may change at any time.
+            let columns = columns();
+            let (wanted, beside) = match self.source.place() {
+                Some(_) if columns < NARROW => ("{wide_msg}", 0),
+                Some(_) => ("{bar:20} {wide_msg}", 21),
+                None => ("{spinner} {wide_msg}", 2),
+            };
+            if template != wanted {
+                template = wanted;
+                bar.set_style(style(wanted));
+            }
             bar.set_position(self.source.place().map_or(0, |(done, _)| done));
-            bar.set_message(self.terminal.printed(&self.text()));
+            let text = self.text(Some(columns.saturating_sub(beside + 1)));
+            bar.set_message(self.terminal.printed(&text));
             bar.tick();
             if !wait(inbox, FRAME, &mut |text| bar.println(self.terminal.printed(&text))) {
                 break;
@@ -179,14 +189,23 @@ impl View {
 
     fn write_lines(&self, inbox: &Receiver<String>) {
         while wait(inbox, INTERVAL, &mut |text| say(self.terminal, text)) {
-            say(self.terminal, self.text());
+            say(self.terminal, self.text(None));
         }
     }
 
-    fn text(&self) -> String {
-        let text = self.source.line(self.started.elapsed());
-        if self.stop.load(Ordering::Relaxed) { format!("stopping, {text}") } else { text }
+    fn text(&self, columns: Option<usize>) -> String {
+        let mut segments = self.source.segments(self.started.elapsed());
+        if self.stop.load(Ordering::Relaxed) {
+            segments.insert(0, Segment::new(0, "stopping"));
+        }
+        segments::line(segments, columns)
     }
+}
+
+/// The columns of the terminal on which progress is drawn.
+fn columns() -> usize {
+    let size = terminal_size::terminal_size_of(std::io::stderr());
+    size.map_or(NARROW, |(terminal_size::Width(columns), _)| usize::from(columns))
 }
 
 /// Waits so long and passes on what comes meanwhile; `false` when the work is done.
@@ -207,11 +226,14 @@ fn style(template: &str) -> ProgressStyle {
 }
 
 /// `12,345 states in 1 min 05 s, 190 per second`
-fn told(count: u64, quantity: Quantity, elapsed: Duration) -> String {
+fn told(count: u64, quantity: Quantity, elapsed: Duration) -> Vec<Segment> {
     let rate = (count as f64 / elapsed.as_secs_f64().max(1e-3)) as u64;
     let of = quantity.all.map_or(String::new(), |all| format!(" of {}", grouped(all)));
     let (count, name, time) = (grouped(count), quantity.name, duration(elapsed));
-    format!("{count}{of} {name} in {time}, {} per second", grouped(rate))
+    vec![
+        Segment::new(0, format!("{count}{of} {name} in {time}")),
+        Segment::new(1, format!("{} per second", grouped(rate))),
+    ]
 }
 
 /// `5 s`, `1 min 05 s`, `2 h 07 min`.
@@ -254,13 +276,14 @@ mod tests {
             (7_200_000, states, 7620, "7,200,000 states in 2 h 07 min, 944 per second"),
             (500, executions, 5, "500 of 10,000 executions in 5 s, 100 per second"),
         ] {
-            assert_eq!(told(count, quantity, Duration::from_secs(seconds)), expected);
+            let segments = told(count, quantity, Duration::from_secs(seconds));
+            assert_eq!(segments::line(segments, None), expected);
         }
     }
 
     #[test]
     fn the_templates_are_right() {
-        for template in ["{bar:20} {wide_msg}", "{spinner} {wide_msg}"] {
+        for template in ["{bar:20} {wide_msg}", "{spinner} {wide_msg}", "{wide_msg}"] {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }
     }

@@ -16,8 +16,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::builder::ValueRange;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Parser};
+use strait_calculus::closest;
 
 use crate::terminal::Terminal;
 use crate::ui::say;
@@ -31,11 +33,15 @@ const LONGEST: u64 = 1 << 20;
 const FINDING: &str = "finding.json";
 /// What lets programs run that a finding names is for the user alone, and a `strait.toml` may have
 /// come with the finding: tables, with `*` for all of them, and their settings.
-const COMMAND_LINE_ONLY: [(&str, &str); 7] = [
+const COMMAND_LINE_ONLY: [(&str, &str); 11] = [
     ("*", "trust"),
     ("replay", "oracle"),
     ("replay", "module"),
     ("reduce", "oracle"),
+    ("emit", "oracle"),
+    ("emit", "module"),
+    ("fixed", "oracle"),
+    ("fixed", "module"),
     ("go.replay", "oracle"),
     ("go.replay", "module"),
     ("merge", "out"),
@@ -76,7 +82,9 @@ impl Failure {
 /// The command line, completed by `strait.toml`.
 pub fn parse<Cli: Parser>() -> Result<Cli, Failure> {
     let given: Vec<OsString> = std::env::args_os().collect();
-    let matches = Cli::command().try_get_matches_from(&given).map_err(Failure::Usage)?;
+    let command = Cli::command();
+    let usage = |error| Failure::Usage(with_near_option(error, &Cli::command(), &given));
+    let matches = command.try_get_matches_from(&given).map_err(usage)?;
     let settings = match nearest(&std::env::current_dir().unwrap_or_default()) {
         Some(path) => read(&path).map_err(Failure::Settings)?,
         None => toml::Table::new(),
@@ -89,6 +97,37 @@ pub fn parse<Cli: Parser>() -> Result<Cli, Failure> {
         Err(text) => return Err(Failure::Settings(text)),
     };
     Cli::from_arg_matches(&matches).map_err(Failure::Usage)
+}
+
+/// The error with the option that is the fewest edits away from the unknown one. Of two that have the same
+/// letters clap suggests the first, such as `--item` for `--tiem`.
+fn with_near_option(
+    mut error: clap::Error,
+    command: &clap::Command,
+    given: &[OsString],
+) -> clap::Error {
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else {
+        return error;
+    };
+    let (Some(name), ErrorKind::UnknownArgument) = (unknown.strip_prefix("--"), error.kind())
+    else {
+        return error;
+    };
+    let mut command = command.clone();
+    command.build();
+    let mut words = given.iter().skip(1).filter_map(|word| word.to_str());
+    let mut innermost = &command;
+    while let Some(inner) = words.find_map(|word| innermost.find_subcommand(word)) {
+        innermost = inner;
+    }
+    let options = innermost.get_arguments().filter_map(Arg::get_long);
+    if let Some(near) = closest(name, options) {
+        let near = ContextValue::String(format!("--{near}"));
+        let usage = ContextValue::StyledStr(innermost.clone().render_usage());
+        error.insert(ContextKind::SuggestedArg, near);
+        error.insert(ContextKind::Usage, usage);
+    }
+    error
 }
 
 /// What clap says is wrong, without the usage that it adds.
@@ -425,6 +464,25 @@ mod tests {
         let error = command.try_get_matches_from(["strait", "--engine=x"]).expect_err("no engine");
         let expected = "invalid value 'x' for '--engine <engine>' [possible values: states, dpor]";
         assert_eq!(first_paragraph(&error), expected);
+    }
+
+    #[test]
+    fn the_option_that_is_fewest_edits_away_is_suggested() {
+        let option = |name: &'static str| Arg::new(name).long(name);
+        let fuzz = clap::Command::new("fuzz").arg(option("item")).arg(option("time"));
+        let command = clap::Command::new("strait").arg(option("color")).subcommand(fuzz);
+        for (line, expected) in [
+            ("strait fuzz --tiem 3", Some("'--time'")),
+            ("strait fuzz --itme 3", Some("'--item'")),
+            ("strait --clor 3", Some("'--color'")),
+            ("strait fuzz --nothing-like-it", None),
+        ] {
+            let given: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let error = command.clone().try_get_matches_from(&given).expect_err("unknown");
+            let error = with_near_option(error, &command, &given).to_string();
+            let tip = error.lines().find_map(|line| line.split_once("a similar argument exists: "));
+            assert_eq!(tip.map(|(_, tip)| tip), expected, "{error}");
+        }
     }
 
     #[test]

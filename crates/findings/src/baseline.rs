@@ -88,6 +88,13 @@ impl Baseline {
         Baseline { known }
     }
 
+    /// Adds what another baseline knows.
+    pub fn add(&mut self, other: &Baseline) {
+        for (key, count) in &other.known {
+            *self.known.entry(key.clone()).or_insert(0) += count;
+        }
+    }
+
     /// Takes a finding out: is it known, and not more often than it was?
     pub fn take(&mut self, key: &BaselineKey) -> bool {
         match self.known.get_mut(key) {
@@ -154,6 +161,15 @@ mod tests {
         ] {
             assert_eq!(baseline.take(&wanted), known, "{wanted:?}");
         }
+    }
+
+    #[test]
+    fn two_baselines_know_what_each_knows() {
+        let mut both = Baseline::of([key("leak", "x")]);
+        both.add(&Baseline::of([key("leak", "x"), key("deadlock", "y")]));
+        let known = ["leak", "leak", "leak"].map(|kind| both.take(&key(kind, "x")));
+        assert_eq!(known, [true, true, false]);
+        assert!(both.take(&key("deadlock", "y")));
     }
 
     #[test]

@@ -19,6 +19,8 @@ use crate::reconcile::{self, Recovery};
 use crate::untrusted;
 
 const LOCK: &str = "lock";
+/// Keeps a folder that Strait has made out of version control.
+const IGNORE: &str = ".gitignore";
 
 /// A piece of work that is done: which programs ran, and what they showed.
 #[derive(Clone, Debug)]
@@ -125,7 +127,13 @@ impl Store {
         let root = root.as_ref();
         let findings = root.join(FINDINGS);
         untrusted::check_folder(&findings)?;
+        let is_new_folder = !root.exists();
         fs::create_dir_all(&findings).map_err(Error::file("make", &findings))?;
+        if is_new_folder {
+            // A folder that the user made may hold other things, which version control has to see.
+            let path = root.join(IGNORE);
+            fs::write(&path, "*\n").map_err(Error::file("write", &path))?;
+        }
         let lock = lock(root)?;
         let mut recovery = Recovery::default();
         let (mut index, shown) = reconcile::open_index(root, &mut recovery)?;

@@ -357,3 +357,20 @@ fn damaged_findings_are_not_merged() {
     fs::remove_dir_all(directory).expect("removed");
     assert_eq!(store.merge(share.path()).expect("it merges").findings, 1);
 }
+
+#[test]
+fn a_folder_that_strait_makes_is_kept_out_of_version_control() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (made, given) = (folder.path().join("strait-out"), folder.path().join("given"));
+    fs::create_dir(&given).expect("made");
+    for root in [&made, &given] {
+        Store::open(root).expect("a store").close().expect("closed");
+    }
+    let text = |root: &Path| fs::read_to_string(root.join(".gitignore")).ok();
+    assert_eq!(text(&made).as_deref(), Some("*\n"));
+    // It may hold other things than ours.
+    assert_eq!(text(&given), None);
+    fs::remove_file(made.join(".gitignore")).expect("removed");
+    Store::open(&made).expect("a store").close().expect("closed");
+    assert_eq!(text(&made), None, "what the user removes stays removed");
+}

@@ -15,6 +15,14 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// There is no target of that name.
+    #[error("there is no target `{name}`; {next}")]
+    NoTarget {
+        /// The name.
+        name: String,
+        /// What was meant, or what there is.
+        next: String,
+    },
     /// The target is part of the compiler or of the tests.
     #[error("{name} has no versions to choose from: {why}; write `{name}` alone")]
     NoVersions {

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use strait_calculus::suggestion;
 use strait_emit::{Toolchain, Workshop};
 use strait_generate::Capabilities;
 use strait_runtimes::{Flavour, Promise, TARGETS, TargetInfo, target};
@@ -430,6 +431,14 @@ pub(crate) fn package(target: &TargetInfo) -> Result<&'static str, Error> {
     })
 }
 
+/// What was meant, or everything that can be fuzzed.
+fn unknown(name: &str) -> Error {
+    let languages: Vec<String> = Dialect::all().map(Dialect::name).collect();
+    let crates = TARGETS.iter().map(|target| target.name);
+    let next = suggestion(name, crates.chain(languages.iter().map(String::as_str)));
+    Error::NoTarget { name: name.to_owned(), next }
+}
+
 /// Is what the user wrote the name of a target, a version, a range? Nothing is built for the answer.
 pub fn check_targets(asked: &[String]) -> Result<(), Error> {
     asked.iter().try_for_each(|text| parse(text).map(drop))
@@ -473,7 +482,7 @@ fn parse(text: &str) -> Result<Wanted, Error> {
             None => read(version).map(|_| Wanted::Language(dialect, Some(version.to_owned()))),
         };
     }
-    let target = target(name)?;
+    let target = target(name).map_err(|_| unknown(name))?;
     let Some(version) = version else { return Ok(Wanted::BuiltIn(target)) };
     package(target)?;
     let read = |text: &str| {
@@ -523,7 +532,13 @@ mod tests {
         check("kotlin@0.25.3", "kotlin, 0.25.3");
         check("kotlin@0.19..1.11.0", "kotlin, 0.19.0 to 1.11.0");
         check("kotlin@new", "`kotlin@new` is no target: `new` is not a version");
-        check("flum", "there is no target `flum`");
+        check("flum", "there is no target `flum`; did you mean `flume`?");
+        check(
+            "crossbeam@0.5.14",
+            "there is no target `crossbeam`; did you mean `crossbeam-channel`?",
+        );
+        check("kotlni", "there is no target `kotlni`; did you mean `kotlin`?");
+        check("mpsc", "there is no target `mpsc`; known are async-channel, ");
         check("std@1.70.0", "std has no versions to choose from: it comes with the compiler");
         check("reference@1.0.0", "reference has no versions to choose from: it is part of Strait");
     }

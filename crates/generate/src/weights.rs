@@ -10,6 +10,8 @@
 
 use std::path::Path;
 
+use strait_calculus::edit_distance;
+
 use crate::error::Error;
 use crate::rule::{Family, Rule};
 
@@ -225,26 +227,10 @@ fn similar_name(name: &str) -> Option<String> {
     let families = Family::ALL.into_iter().map(Family::name);
     rules
         .chain(families)
-        .map(|known| (distance(&wanted, &known.to_ascii_uppercase()), known))
+        .map(|known| (edit_distance(&wanted, &known.to_ascii_uppercase()), known))
         .min()
         .filter(|(distance, known)| distance * 2 <= known.len())
         .map(|(_, known)| known.to_owned())
-}
-
-/// How many letters have to be put in, taken out or changed (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (line, left) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (column, right) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(left != *right);
-            diagonal = row[column + 1];
-            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use strait_toolchain::Error as ToolError;
 
+use crate::class::FindingClass;
+
 /// Strait's own failure, or that of its input.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -52,6 +54,31 @@ pub enum Error {
     /// What the user named is no folder.
     #[error("there is no folder {}; name the folder of the Go module with --module", .0.display())]
     NoSuchFolder(PathBuf),
+    /// There is no way to make a standalone test for such a finding.
+    #[error(
+        "no standalone test can be made for a finding of the class `{}`: nothing but Strait's runtime can tell that it has happened; `strait replay` shows it",
+        class.name()
+    )]
+    NoStandaloneTest {
+        /// Its class.
+        class: FindingClass,
+    },
+    /// No gates make the test fail.
+    #[error(
+        "no standalone test was found: {tried} ways to run the test without Strait were tried, and the fault showed in none of them reliably; give --time more, or use `strait replay`"
+    )]
+    NotShownWithoutStrait {
+        /// How many combinations of gates were tried.
+        tried: u64,
+    },
+    /// A source file of the module cannot be read.
+    #[error("cannot read {}: {source}; is it UTF-8, and may you read it?", path.display())]
+    ReadSource {
+        /// Which one.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
     /// The sources of a finding are not here.
     #[error(
         "the module of this finding is not here: {0} is in no package of this folder; go to the folder of the module and try again"

@@ -22,22 +22,20 @@ pub enum Error {
     #[error(transparent)]
     Campaign(#[from] strait_campaign::Error),
     /// There is no such set of rules.
-    #[error("there is no fuzzer `{name}`; known are {known}")]
+    #[error("there is no fuzzer `{name}`; {next}")]
     NoFuzzer {
         /// What was asked for.
         name: String,
-        /// What there is.
-        known: String,
+        /// What was meant, or what there is.
+        next: String,
     },
     /// There is no such oracle.
-    #[error(
-        "there is no oracle `{name}`; known are {known}, a path to a rustc or rust-analyzer, each with flags after a `:` if wanted, and a command with `{{}}` in the place of the program's file"
-    )]
+    #[error("there is no oracle `{name}`; {next}")]
     NoOracle {
         /// What was asked for.
         name: String,
-        /// What there is.
-        known: String,
+        /// What was meant, or what there is.
+        next: String,
     },
     /// An oracle does not run here.
     #[error("the oracle {name} does not run here: {why}")]

@@ -14,6 +14,7 @@ mod rules;
 mod settings;
 mod shrink;
 pub mod system_f;
+mod ui_test;
 mod workload;
 
 pub use discover::{Details, ProgramFiles, RULE_FILE, Row, TERM, discovery, standalone};
@@ -30,4 +31,5 @@ pub use recipe::{BATCH, Case, Fuzzer, GENERATOR_VERSION, Mode, Other, Recipe, Sy
 pub use reduce::{Reduced, Reducer, keep};
 pub use rules::{FEATURES, RuleSet, SYSTEM_F, file, is_path};
 pub use settings::{Settings, Typechecking};
+pub use ui_test::{UiTest, ui_test};
 pub use workload::Programs;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use strait_calculus::suggestion;
 use strait_clp::{Program, Source, compile, needs};
 
 use crate::error::Error;
@@ -130,8 +131,9 @@ pub fn closure(features: &[&str]) -> Result<Vec<&'static str>, Error> {
 }
 
 fn unknown(name: &str) -> Error {
-    let known: Vec<&str> = FEATURES.iter().map(|(name, _)| *name).collect();
-    Error::NoFuzzer { name: name.to_owned(), known: format!("swarm, {}", known.join(", ")) }
+    let known = FEATURES.iter().map(|(name, _)| *name);
+    let next = suggestion(name, std::iter::once("swarm").chain(known));
+    Error::NoFuzzer { name: name.to_owned(), next }
 }
 
 fn built_in(name: &str) -> Source {

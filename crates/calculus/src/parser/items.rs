@@ -4,10 +4,11 @@ use smol_str::SmolStr;
 
 use super::{Parsed, Parser, Signature, shorten};
 use crate::ast::{Function, Program, Type};
-use crate::diagnostic::{Diagnostic, closest};
+use crate::diagnostic::Diagnostic;
 use crate::index::{FuncId, IndexVec};
 use crate::lexer::TokenKind;
 use crate::scope::Scope;
+use crate::similar::closest;
 use crate::span::Span;
 
 impl Parser<'_, '_> {

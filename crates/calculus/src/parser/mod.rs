@@ -12,10 +12,11 @@ use smol_str::SmolStr;
 
 use crate::ast::{Function, MAX_DEPTH, Program, Type, Variable};
 use crate::check::check;
-use crate::diagnostic::{Diagnostic, Diagnostics, closest};
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::index::{FuncId, IndexVec, VarId};
 use crate::lexer::{Token, TokenKind, tokens};
 use crate::scope::{Scope, Sight};
+use crate::similar::closest;
 use crate::span::Span;
 
 /// Words that cannot be names.

@@ -6,9 +6,10 @@ use super::{Parsed, Parser, shorten};
 use crate::ast::{
     Block, Capacity, Case, CaseOp, Expr, LockKind, MAX_CAPACITY, Stmt, StmtKind, SyncOp, Type,
 };
-use crate::diagnostic::{Diagnostic, closest};
+use crate::diagnostic::Diagnostic;
 use crate::index::VarId;
 use crate::lexer::TokenKind;
+use crate::similar::closest;
 use crate::span::Span;
 
 /// The left side of a get: variable for the message, variable for ok.

@@ -26,13 +26,15 @@ pub fn print(
         ui.line("")?;
         print_outcomes(ui, found)?;
     }
-    if let Some(way) = &found.story {
+    if let Some(way) = found.story.as_ref().filter(|_| !ui.quiet) {
         ui.line("")?;
         ui.line(ui.paint(Paint::Bold, meaning(examination.verdict)))?;
         story::tell(ui, subject, way, Some(examination.verdict))?;
     }
     if let Some(limitation) = limitation(examination.verdict, &examination.coverage) {
-        ui.line("")?;
+        if !ui.quiet {
+            ui.line("")?;
+        }
         ui.line(limitation)?;
     }
     Ok(())

@@ -70,9 +70,9 @@ impl FuzzArgs {
         let could_find = |finding: &Finding| fuzzed.iter().any(|target| is_of(target, finding));
         let found = session.harvest(&store, &begun, &could_find, &|_| true)?.found;
         let line = Line {
-            text: |counters| {
+            texts: |counters| {
                 let (programs, runs) = (grouped(counters.programs()), grouped(counters.runs()));
-                format!("{programs} programs, {runs} runs")
+                [format!("{programs} programs"), format!("{runs} runs")]
             },
             rate: |counters| counters.programs(),
         };

@@ -22,6 +22,7 @@ use crate::commands::go_sarif;
 use crate::commands::go_summary::{GoSummary, Stopped, painted_heading, show_facts};
 use crate::interrupt;
 use crate::progress::{Progress, ProgressSource};
+use crate::segments::Segment;
 use crate::ui::{Paint, Status, Ui, grouped};
 
 /// The runs of a test in a queue, if nothing is said about them.
@@ -364,8 +365,9 @@ impl GoFuzzArgs {
 
 /// What the progress line says.
 const LINE: Line = Line {
-    text: |counters| {
-        format!("{} tests, {} runs", grouped(counters.programs()), grouped(counters.runs()))
+    texts: |counters| {
+        let (tests, runs) = (grouped(counters.programs()), grouped(counters.runs()));
+        [format!("{tests} tests"), format!("{runs} runs")]
     },
     rate: |counters| counters.runs(),
 };
@@ -410,13 +412,15 @@ impl ProgressSource for Compiling {
         None
     }
 
-    fn line(&self, _: Duration) -> String {
+    fn segments(&self, _: Duration) -> Vec<Segment> {
         let package = self.0.lock().map(|package| package.clone()).unwrap_or_default();
-        if package.is_empty() {
-            "preparing; the first time the standard library is compiled, which takes a minute"
-                .into()
-        } else {
-            format!("compiling the tests of {package}")
+        if !package.is_empty() {
+            return vec![Segment::new(0, format!("compiling the tests of {package}"))];
         }
+        vec![
+            Segment::new(0, "preparing"),
+            Segment::new(0, "the first time for about a minute"),
+            Segment::new(1, "to compile the standard library"),
+        ]
     }
 }

@@ -1,12 +1,25 @@
 //! One file a subcommand: its arguments, help and handler together.
 
+pub mod ci;
+mod ci_crates;
+mod ci_go;
+mod ci_markdown;
+mod ci_project;
+mod ci_sarif;
+mod ci_step;
+mod ci_tests;
 pub mod completions;
+pub mod emit;
+mod emit_crate;
+mod emit_go;
+mod emit_types;
 mod excerpt;
 pub mod explore;
 mod explore_json;
 mod explore_story;
 mod explore_text;
 mod explore_verify;
+pub mod fixed;
 pub mod fuzz;
 mod fuzz_summary;
 pub mod r#gen;

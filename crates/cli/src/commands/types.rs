@@ -172,9 +172,10 @@ impl TypesArgs {
         let workload = Programs::new(recipe, oracles)?;
         let before = store.totals(begun.id)?.iter().map(|total| total.programs).sum();
         let line = Line {
-            text: |counters| {
+            texts: |counters| {
                 let accepted = grouped(counters.count(counts::ACCEPTED));
-                format!("{} programs, {accepted} accepted", grouped(counters.programs()))
+                let programs = grouped(counters.programs());
+                [format!("{programs} programs"), format!("{accepted} accepted")]
             },
             rate: |counters| counters.programs(),
         };

@@ -23,8 +23,12 @@ pub struct VerifyReport<'a> {
     pub files: Option<&'a SourceFiles>,
 }
 
-/// Prints the table and what follows it.
+/// Prints the table and what follows it; if only the summary is wanted, what each new finding is.
 pub fn print(ui: &Ui, report: &VerifyReport<'_>) -> anyhow::Result<()> {
+    if ui.quiet {
+        let new = report.findings.iter().filter(|one| one.is_new());
+        return new.into_iter().try_for_each(|finding| print_heading(ui, report, finding));
+    }
     verify_table::print(ui, report.checked, report.findings)?;
     for finding in report.findings.iter().filter(|one| one.is_new() || ui.verbose > 0) {
         print_finding(ui, report, finding)?;
@@ -37,18 +41,26 @@ pub fn print(ui: &Ui, report: &VerifyReport<'_>) -> anyhow::Result<()> {
 
 /// The last line.
 pub fn print_summary(ui: &Ui, summary: &Summary) -> anyhow::Result<()> {
-    ui.line("")?;
+    if !ui.quiet {
+        ui.line("")?;
+    }
     wrapped(ui, "", &summary.to_string())
+}
+
+/// Which entry breaks what, and how.
+fn print_heading(ui: &Ui, report: &VerifyReport<'_>, finding: &GoFinding) -> anyhow::Result<()> {
+    let entry = &report.checked[finding.shown.0];
+    let breaks = finding.properties.join(", ");
+    let heading = format!("{}: {} (breaks {breaks})", entry.entry, finding.kind);
+    bold(ui, &heading)?;
+    wrapped(ui, "  ", &finding.message)
 }
 
 fn print_finding(ui: &Ui, report: &VerifyReport<'_>, finding: &GoFinding) -> anyhow::Result<()> {
     let (number, answer) = finding.shown;
     let entry = &report.checked[number];
     ui.line("")?;
-    let breaks = finding.properties.join(", ");
-    let heading = format!("{}: {} (breaks {breaks})", entry.entry, finding.kind);
-    bold(ui, &heading)?;
-    wrapped(ui, "  ", &finding.message)?;
+    print_heading(ui, report, finding)?;
     let others: Vec<&str> = finding
         .entries
         .iter()

@@ -24,6 +24,7 @@ use crate::interrupt;
 use crate::metrics;
 use crate::progress::{Progress, ProgressSource};
 use crate::queue;
+use crate::segments::Segment;
 use crate::ui::{Status, Ui, grouped};
 
 /// All kinds of campaigns. The first one is accepted if nothing else is said: it runs programs of Strait
@@ -380,12 +381,18 @@ impl ProgressSource for WorkerProgress {
         None
     }
 
-    fn line(&self, elapsed: Duration) -> String {
+    fn segments(&self, elapsed: Duration) -> Vec<Segment> {
         let (programs, runs) = self.totals.done();
         let rate = ((programs + runs) as f64 / elapsed.as_secs_f64().max(1e-3)) as u64;
-        let trouble = self.link.trouble().map(|why| format!("; the queue takes no results: {why}"));
-        let trouble = trouble.unwrap_or_default();
-        format!("{}, {} per second{trouble}", self.totals.text(), grouped(rate))
+        let mut segments = vec![
+            Segment::new(1, self.totals.text()),
+            Segment::new(2, format!("{} per second", grouped(rate))),
+        ];
+        if let Some(why) = self.link.trouble() {
+            segments.push(Segment::new(0, "the queue takes no results"));
+            segments.push(Segment::new(3, why));
+        }
+        segments
     }
 }
 

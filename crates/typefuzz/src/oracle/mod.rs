@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use strait_calculus::closest;
 use strait_toolchain::{Launcher, Spec, run};
 
 use crate::error::Error;
@@ -128,6 +129,33 @@ pub fn find_within(
     find_called(name, name, launcher, stop, wall)
 }
 
+/// What was meant, or everything that can be asked.
+fn unknown(oracle: &str, base: &str) -> Error {
+    let others = [
+        "a path to a rustc or rust-analyzer",
+        "each with flags after a `:` if wanted",
+        "and a command with `{}` in the place of the program's file",
+    ];
+    let next = match closest(base, ORACLES) {
+        Some(one) => format!("did you mean `{one}`?"),
+        None => format!("known are {}, {}", ORACLES.join(", "), others.join(", ")),
+    };
+    Error::NoOracle { name: oracle.to_owned(), next }
+}
+
+/// The flags that an oracle stands for: those after its colon, and the one that it is named after.
+pub(crate) fn flags_of(oracle: &str) -> Vec<String> {
+    let (base, flags) = oracle.split_once(':').unwrap_or((oracle, ""));
+    let own = match base {
+        "next-solver" => Some("-Znext-solver=globally"),
+        "polonius-next" => Some("-Zpolonius=next"),
+        "polonius-legacy" => Some("-Zpolonius=legacy"),
+        _ => None,
+    };
+    let given = flags.split(',').filter(|flag| !flag.is_empty());
+    given.chain(own).map(str::to_owned).collect()
+}
+
 /// The same for an oracle that is called by another name: it stands in for the one of that name.
 pub(crate) fn find_called(
     name: &str,
@@ -139,18 +167,12 @@ pub(crate) fn find_called(
     if is_command(oracle) {
         return command::at(&Question { name, flags: &[], launcher, stop, wall }, oracle);
     }
-    let (base, flags) = oracle.split_once(':').unwrap_or((oracle, ""));
-    let mut flags: Vec<&str> = flags.split(',').filter(|flag| !flag.is_empty()).collect();
-    flags.extend(match base {
-        "rustc" | "rust-analyzer" => None,
-        "next-solver" => Some("-Znext-solver=globally"),
-        "polonius-next" => Some("-Zpolonius=next"),
-        "polonius-legacy" => Some("-Zpolonius=legacy"),
-        path if path.contains('/') => None,
-        _ => {
-            return Err(Error::NoOracle { name: oracle.to_owned(), known: ORACLES.join(", ") });
-        }
-    });
+    let base = oracle.split_once(':').map_or(oracle, |(base, _)| base);
+    if !ORACLES.contains(&base) && !base.contains('/') {
+        return Err(unknown(oracle, base));
+    }
+    let flags = flags_of(oracle);
+    let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
     let question = Question { name, flags: &flags, launcher, stop, wall };
     match base {
         "rust-analyzer" => rust_analyzer::at(&question, base.as_ref()),

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
-use strait_calculus::ProcId;
+use strait_calculus::{ProcId, edit_distance};
 
 use crate::model::Model;
 use crate::places::Places;
@@ -143,7 +143,7 @@ impl Vocabulary {
 
     fn nearest(&self, name: &str) -> Vec<String> {
         let mut near: Vec<(usize, &String)> =
-            self.meanings.keys().map(|one| (distance(name, one), one)).collect();
+            self.meanings.keys().map(|one| (edit_distance(name, one), one)).collect();
         near.sort();
         near.into_iter().take(SUGGESTED).map(|(_, one)| one.clone()).collect()
     }
@@ -181,22 +181,6 @@ fn started(model: &Model<'_>) -> Vec<(ProcId, Option<String>)> {
         }
     }
     found
-}
-
-/// How many letters have to be put in, left out or replaced (Levenshtein).
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (above, letter) in one.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = above + 1;
-        for (column, wanted) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *wanted);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(row[column] + 1).min(diagonal + 1);
-        }
-    }
-    row[other.len()]
 }
 
 #[cfg(test)]
