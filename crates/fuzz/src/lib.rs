@@ -35,7 +35,9 @@ pub use judge::{Fault, Judgement, Suspicion, judge};
 pub use recipe::{REPETITIONS, Recipe};
 pub use reduce::{Reduced, Reducer, keep};
 pub use replay::{Exhibit, Rerun};
-pub use reproduction::{REPRODUCE, Reproduced, Reproducer, reproduction};
+pub use reproduction::{
+    REPRODUCE, Reproduced, Reproducer, checked_program, processes, reproduction,
+};
 pub use settings::{Fuzzing, Settings};
 pub use work::{Maker, Work};
 pub use worker_process::WorkerProcess;

@@ -88,8 +88,8 @@ impl Recipe {
                 seed: run_seed,
                 repetitions: match (dwells, style) {
                     (false, _) => REPETITIONS,
-                    (true, Style::Batched) => DWELLING,
-                    (true, Style::Plain | Style::Barrier) => DWELLING_SINGLY,
+                    (true, Style::Batched | Style::Barrier) => DWELLING,
+                    (true, Style::Plain) => DWELLING_SINGLY,
                 },
                 perturbation,
                 patience: PATIENCE,

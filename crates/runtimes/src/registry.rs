@@ -97,6 +97,8 @@ pub const TEST_TARGETS: &[TargetInfo] = &[
     row!("planted-doubles", None, planted, Planted(Fault::Doubles)),
     row!("planted-overtakes", None, planted, Planted(Fault::Overtakes)),
     row!("planted-closes-early", None, planted, Planted(Fault::ClosesEarly)),
+    row!("planted-loses-permit", None, planted, Planted(Fault::LosesPermit)),
+    row!("planted-touches-freed", None, planted, Planted(Fault::TouchesFreed)),
 ];
 
 /// The target of this name.

@@ -126,8 +126,11 @@ impl ReduceArgs {
                 "{}: the same without Strait, failed in {failed} of {runs} runs of at most a minute",
                 self.folder.join(REPRODUCE).display()
             )),
+            Reproduction::NotRun(why) => {
+                ui.note(format!("{REPRODUCE}/ was written but could not be run: {why}"));
+            }
             Reproduction::Unwritten(why) => {
-                ui.note(format!("no program without Strait was written: {why}"));
+                ui.note(format!("{REPRODUCE}/ was not written: {why}"));
             }
         }
         Ok(Status::Clean)
@@ -157,7 +160,7 @@ impl ReduceArgs {
         match reproducer.reproduce(&self.folder, &files) {
             Ok(reproduced) => Ok(Reproduction::Ran(reproduced)),
             // The finding is smaller all the same.
-            Err(error) => Ok(Reproduction::Unwritten(error.to_string())),
+            Err(error) => Ok(Reproduction::NotRun(error.to_string())),
         }
     }
 }
@@ -165,6 +168,8 @@ impl ReduceArgs {
 /// What became of the program without Strait.
 enum Reproduction {
     Ran(Reproduced),
+    /// It was written, but could not be compiled or run.
+    NotRun(String),
     Unwritten(String),
 }
 
@@ -174,6 +179,7 @@ impl Reproduction {
             Reproduction::Ran(Reproduced { failed, runs }) => {
                 json!({ "failed": failed, "runs": runs })
             }
+            Reproduction::NotRun(why) => json!({ "not_run": why }),
             Reproduction::Unwritten(why) => json!({ "unwritten": why }),
         }
     }

@@ -37,6 +37,7 @@ pub async fn drive<T: Target, W: Word>(mut actor: Actor<T, W>) {
             Ok(request) => request,
             Err(why) => return actor.instance().job.go_astray(why),
         };
+        actor.line_up();
         let outcome = perform(&mut actor, request).await;
         actor.answer(at, outcome);
     }
