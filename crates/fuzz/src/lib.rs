@@ -19,6 +19,7 @@ mod reproduction;
 mod sent;
 mod settings;
 mod shrink;
+mod suspects;
 mod work;
 mod worker_process;
 mod workload;
@@ -40,5 +41,5 @@ pub use reproduction::{
 };
 pub use settings::{Fuzzing, Settings};
 pub use work::{Maker, Work};
-pub use worker_process::WorkerProcess;
+pub use worker_process::{Next, WorkerProcess};
 pub use workload::{Astray, Programs};

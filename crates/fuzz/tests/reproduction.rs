@@ -116,7 +116,7 @@ fn an_impossible_outcome_and_a_message_that_is_never_dropped_are_noticed() {
     // A send that is given up leaks its message in kanal 0.1.1, every time.
     let leak = "main { chan c: int; select { put c 3 {} timeout {} } }";
     assert_eq!(run(&written(leak, "kanal", Messages::Counted, &[])), End::Exited(1));
-    let seen = "main { chan c: int[1]; spawn { put c 4 } get c }";
+    let seen = "main { chan c: int[1]; spawn { put c 4 }; get c }";
     let outcome = ["finished main=r4".to_owned()];
     let noticed = written(seen, "async-channel", Messages::Boxed, &outcome);
     assert_eq!(run(&noticed), End::Exited(1));

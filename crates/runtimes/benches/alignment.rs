@@ -23,7 +23,7 @@ const TOUCHES: u32 = 40;
 const SWEEP: u32 = 512;
 /// Runs of the program per job, as in a campaign that dwells on it.
 const RUNS: u64 = 16_000;
-const PROGRAM: &str = "main { chan c: int[1]; spawn { put c 1 } abandon c }";
+const PROGRAM: &str = "main { chan c: int[1]; spawn { put c 1 }; abandon c }";
 
 /// What a send touches.
 #[derive(Default)]
