@@ -52,8 +52,7 @@ impl<W: Workload> Campaign<'_, W> {
         let allotment = Mutex::new(self.allotment(store, id, Pieces::Here)?);
         let jobs = self.jobs.max(1);
         let working = AtomicUsize::new(jobs);
-        let threads =
-            Threads { jobs: jobs + W::BESIDE, stop: self.stop, counters: self.counters };
+        let threads = Threads { jobs: jobs + W::BESIDE, stop: self.stop, counters: self.counters };
         threads.run(&self.workload.targets(), store, id, found, &|context, number, sender| {
             if number >= jobs {
                 drop(sender);

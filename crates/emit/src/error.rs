@@ -43,10 +43,18 @@ impl fmt::Display for Refusal {
             Refusal::Threads => "it needs threads that block, and the crate has only tasks",
             Refusal::Capacity => "it needs a channel of a capacity that the crate does not have",
             Refusal::Trying => "it needs operations that do not wait, and the crate has none",
-            Refusal::GivingUp => "it needs operations with a timeout, and the crate has none for threads",
-            Refusal::ThreadSelect => "it needs a select over several operations, and the crate has none for threads",
-            Refusal::Select => "it has a select with a default beside several cases or beside a timeout",
-            Refusal::ChannelsAsValues => "it sends channels over channels or copies them to other variables",
+            Refusal::GivingUp => {
+                "it needs operations with a timeout, and the crate has none for threads"
+            }
+            Refusal::ThreadSelect => {
+                "it needs a select over several operations, and the crate has none for threads"
+            }
+            Refusal::Select => {
+                "it has a select with a default beside several cases or beside a timeout"
+            }
+            Refusal::ChannelsAsValues => {
+                "it sends channels over channels or copies them to other variables"
+            }
             Refusal::ChannelsInFunctions => "it has functions that take channels",
             Refusal::Nil => "it uses a nil channel",
             Refusal::Locks => "it uses locks or wait groups",

@@ -13,5 +13,6 @@ pub use evidence::{
 };
 pub use language::{Era, Language, UnknownLanguage};
 pub use source::{
-    Files, Messages, Processes, Standalone, batch, emit, emit_kotlin, functions, standalone, writable,
+    Files, Messages, Processes, Standalone, batch, emit, emit_kotlin, functions, standalone,
+    writable,
 };

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod batch_compiler;
+mod cause;
 mod confirm;
 pub mod counts;
 mod crate_build;
@@ -24,6 +25,7 @@ mod work;
 mod worker_process;
 mod workload;
 
+pub use cause::same_cause;
 pub use confirm::Confirmation;
 pub use dialect::Dialect;
 pub use done::{Death, Done, run_alone};

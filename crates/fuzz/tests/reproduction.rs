@@ -40,16 +40,23 @@ fn together(crates: &[(String, Files)]) -> Files {
                 dependencies.extend(lines.take_while(|line| !line.is_empty()).map(str::to_owned));
             } else {
                 let text = text.replace("fn main()", "pub fn main()");
-                let text = text.replace("TIME: Duration = Duration::from_secs(60)", "TIME: Duration = Duration::from_millis(300)");
+                let text = text.replace(
+                    "TIME: Duration = Duration::from_secs(60)",
+                    "TIME: Duration = Duration::from_millis(300)",
+                );
                 files.push((format!("src/{name}.rs"), text));
                 modules += &format!("mod {name};\n");
-                calls += &format!("    if {name}::main() != ExitCode::SUCCESS {{\n        return ExitCode::FAILURE;\n    }}\n");
+                calls += &format!(
+                    "    if {name}::main() != ExitCode::SUCCESS {{\n        return ExitCode::FAILURE;\n    }}\n"
+                );
             }
         }
     }
     dependencies.sort();
     dependencies.dedup();
-    let main = format!("use std::process::ExitCode;\n\n{modules}\nfn main() -> ExitCode {{\n{calls}    ExitCode::SUCCESS\n}}\n");
+    let main = format!(
+        "use std::process::ExitCode;\n\n{modules}\nfn main() -> ExitCode {{\n{calls}    ExitCode::SUCCESS\n}}\n"
+    );
     let manifest = format!(
         "[package]\nname = \"reproduce\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n{}\n\n[workspace]\n",
         dependencies.join("\n")
@@ -136,9 +143,21 @@ fn what_cannot_be_written_is_said_in_a_sentence() {
     let select = "main { chan c: int[1]; chan d: int[1]; put c 1; select { get c {} get d {} } }";
     let passed = "main { chan c: chan int[1]; chan d: int[1]; put c d; e = get c; put e 1 }";
     let rows = [
-        (select, "loole", "this program cannot be written for loole without Strait: it needs a select over several operations, and the crate has none for threads"),
-        (passed, "flume", "this program cannot be written for flume without Strait: it sends channels over channels or copies them to other variables"),
-        (select, "tokio", "this program cannot be written for tokio without Strait: its operations are not known to the writer"),
+        (
+            select,
+            "loole",
+            "this program cannot be written for loole without Strait: it needs a select over several operations, and the crate has none for threads",
+        ),
+        (
+            passed,
+            "flume",
+            "this program cannot be written for flume without Strait: it sends channels over channels or copies them to other variables",
+        ),
+        (
+            select,
+            "tokio",
+            "this program cannot be written for tokio without Strait: its operations are not known to the writer",
+        ),
     ];
     for (text, name, expected) in rows {
         let refused = standalone(&parse(text).expect("it is right"), &about(name));

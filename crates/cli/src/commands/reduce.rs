@@ -12,6 +12,7 @@ use strait_campaign::{Ending, Stop};
 use strait_findings::REDUCED;
 use strait_fuzz::{
     Exhibit, REPRODUCE, Reduced, Reducer, Reproduced, Reproducer, TargetFinder, keep, reproduction,
+    same_cause,
 };
 use strait_toolchain::Launcher;
 
@@ -87,11 +88,19 @@ impl ReduceArgs {
                 self.folder.display()
             );
         };
+        let alike = same_cause(&self.folder, &exhibit, &reduced.program)?;
+        let mut told = match alike.as_slice() {
+            [] => String::new(),
+            names => format!(
+                "The same small program, up to names and numbers, is left of {}: one cause.\n",
+                names.join(", ")
+            ),
+        };
         // The smaller program is kept whatever becomes of the program without Strait.
-        keep(&self.folder, &exhibit, &reduced, "")?;
+        keep(&self.folder, &exhibit, &reduced, &told)?;
         let reproduced = self.reproduce(ui, &exhibit, &reduced, &launcher, &stop)?;
         if let Reproduction::Ran(Reproduced { failed, runs }) = reproduced {
-            let told = format!(
+            told += &format!(
                 "{REPRODUCE}/ holds a crate that shows it without Strait: it failed in {failed} of {runs} runs of at most a minute.\n"
             );
             keep(&self.folder, &exhibit, &reduced, &told)?;
@@ -107,6 +116,7 @@ impl ReduceArgs {
                 "runs": reduced.rerun.runs,
                 "file": path,
                 "reproduction": reproduced.document(),
+                "same_cause": alike,
             }))?;
             return Ok(Status::Clean);
         }
@@ -121,6 +131,9 @@ impl ReduceArgs {
             if reduced.is_minimal { "no cut is left" } else { "time was up, more may go" },
         ))?;
         ui.note(format!("written to {}", path.display()));
+        if !alike.is_empty() {
+            ui.note(format!("the same small program is left of {}: one cause", alike.join(", ")));
+        }
         match reproduced {
             Reproduction::Ran(Reproduced { failed, runs }) => ui.note(format!(
                 "{}: the same without Strait, failed in {failed} of {runs} runs of at most a minute",

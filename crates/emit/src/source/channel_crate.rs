@@ -286,7 +286,10 @@ impl ChannelCrate {
         let functions = [
             ("fn bounded(room: usize) -> (Sender, Receiver)", self.open.0),
             ("fn unbounded() -> (Sender, Receiver)", self.open.1),
-            ("/// Was it sent?\nfn send(sender: &Sender, message: Message) -> bool", self.blocking.0),
+            (
+                "/// Was it sent?\nfn send(sender: &Sender, message: Message) -> bool",
+                self.blocking.0,
+            ),
             (
                 "/// `None` if all senders have gone.\nfn receive(receiver: &Receiver) -> Option<Message>",
                 self.blocking.1,
@@ -315,7 +318,8 @@ impl ChannelCrate {
             ),
         ];
         let lacking = format!("unreachable!(\"{} has no such operation\")", self.name);
-        let body = |body: &'static str| if body.is_empty() { lacking.clone() } else { body.to_owned() };
+        let body =
+            |body: &'static str| if body.is_empty() { lacking.clone() } else { body.to_owned() };
         let texts: Vec<String> = functions
             .into_iter()
             .map(|(head, text)| format!("{head} {{\n    {}\n}}", body(text)))

@@ -337,7 +337,9 @@ impl Writer<'_> {
             Capacity::Unbounded => "unbounded()".to_owned(),
         };
         self.text.line(format!("let ({name}_sender, {name}_receiver) = {open};"));
-        for side in [Side::Sender, Side::Receiver].into_iter().filter(|side| uses.is_shared(var, *side)) {
+        for side in
+            [Side::Sender, Side::Receiver].into_iter().filter(|side| uses.is_shared(var, *side))
+        {
             let side = side.name();
             self.text.line(format!("let {name}_{side} = Shared::new({name}_{side});"));
         }
@@ -566,7 +568,9 @@ fn main_file(about: &Standalone<'_>, channels: &ChannelCrate, functions: &str) -
         _ => "//! - ends with an outcome that no schedule of the program gives,\n",
     };
     let symptoms = format!("{wrong}{counted}//! - hangs, panics or crashes.");
-    let possible = about.possible.map_or("None".to_owned(), |outcomes| format!("Some(&[{}])", listed(outcomes)));
+    let possible = about
+        .possible
+        .map_or("None".to_owned(), |outcomes| format!("Some(&[{}])", listed(outcomes)));
     let title = about.title.replace(['\n', '\r'], " ");
     include_str!("standalone.txt")
         .replace("{functions}", functions)

@@ -105,14 +105,14 @@ impl Perturbation {
     }
 }
 
-/// Keeps the processor busy for about half a nanosecond per round, in an optimised build.
+/// Keeps the processor busy for about a quarter of a nanosecond per round, in an optimised build.
 pub fn linger(rounds: u32) {
     for round in 0..rounds {
         std::hint::black_box(round);
     }
 }
 
-/// Keeps the processor busy for some ten nanoseconds per round.
+/// Keeps the processor busy for some tens of nanoseconds per round.
 pub fn spin(rounds: u32) {
     for _ in 0..rounds {
         std::hint::spin_loop();

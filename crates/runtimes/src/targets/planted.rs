@@ -42,7 +42,7 @@ pub enum Fault {
 }
 
 /// Rounds of [`linger`] that take about 20 ns in an optimised build.
-const TOUCHES: u32 = 40;
+const TOUCHES: u32 = 75;
 
 /// The target.
 #[derive(Clone, Copy, Default)]
@@ -293,7 +293,7 @@ impl<W: Word> Drop for Receiving<'_, W> {
             && others > 0
             && let Some(copy) = state.buffer.front().map(W::copy)
         {
-            state.buffer.push_back(copy);
+            state.buffer.push_front(copy);
         }
         let is_notified = waiter.is_notified.load(Ordering::SeqCst);
         if is_notified && !state.buffer.is_empty() && fault != Fault::LosesWakeup {

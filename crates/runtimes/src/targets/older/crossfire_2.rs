@@ -62,22 +62,22 @@ impl Target for Crossfire {
     }
 
     fn try_put<W: Word>(sender: &Sender<W>, word: W) -> Option<Answer<W>> {
-        let refused = match sender {
-            Sender::Bounded(sender) => sender.try_send(word).err().map(|error| format!("{error:?}")),
-            Sender::Unbounded(sender) => sender.try_send(word).err().map(|error| format!("{error:?}")),
+        // Where the type of the error comes from differs between versions, its methods do not.
+        let is_full = match sender {
+            Sender::Bounded(sender) => sender.try_send(word).map_err(|error| error.is_full()),
+            Sender::Unbounded(sender) => sender.try_send(word).map_err(|error| error.is_full()),
         };
-        // Where the type of the error comes from differs between versions.
-        match refused {
-            None => Some(Answer::Sent),
-            Some(error) if error.starts_with("Full") => None,
-            Some(_) => Some(Answer::Gone),
+        match is_full {
+            Ok(()) => Some(Answer::Sent),
+            Err(true) => None,
+            Err(false) => Some(Answer::Gone),
         }
     }
 
     fn try_get<W: Word>(receiver: &MAsyncRx<W>) -> Option<Answer<W>> {
         match receiver.try_recv() {
             Ok(word) => Some(Answer::Got(word)),
-            Err(error) if format!("{error:?}").starts_with("Empty") => None,
+            Err(error) if error.is_empty() => None,
             Err(_) => Some(Answer::Closed),
         }
     }
