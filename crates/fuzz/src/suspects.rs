@@ -83,3 +83,22 @@ impl Suspects {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_processes_are_left_behind_at_a_time() {
+        let suspects = Suspects::default();
+        (0..MOST_STALLED).for_each(|_| assert!(suspects.reserve_stall()));
+        assert!(!suspects.reserve_stall());
+        suspects.release_stall();
+        assert!(suspects.reserve_stall());
+    }
+
+    #[test]
+    fn a_queue_that_is_over_and_empty_ends() {
+        assert!(Suspects::default().next(&|| true).is_none());
+    }
+}
