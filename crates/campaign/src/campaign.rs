@@ -3,6 +3,7 @@
 //! ([`Campaign::submit`]).
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -49,8 +50,16 @@ impl<W: Workload> Campaign<'_, W> {
     /// Runs it in this process, to its end.
     pub fn run(&self, store: &mut Store, id: CampaignId, found: Found<'_>) -> Result<(), W::Error> {
         let allotment = Mutex::new(self.allotment(store, id, Pieces::Here)?);
-        let threads = Threads { jobs: self.jobs, stop: self.stop, counters: self.counters };
+        let jobs = self.jobs.max(1);
+        let working = AtomicUsize::new(jobs);
+        let threads = Threads { jobs: jobs + W::BESIDE, stop: self.stop, counters: self.counters };
         threads.run(&self.workload.targets(), store, id, found, &|context, number, sender| {
+            if number >= jobs {
+                drop(sender);
+                let is_over = || working.load(Ordering::SeqCst) == 0;
+                return self.workload.beside(context, &is_over);
+            }
+            let _leaving = Leaving(&working);
             work(self.workload, context, number, &mut Embedded::new(&allotment, sender))
         })
     }
@@ -155,6 +164,15 @@ impl<W: Workload> Campaign<'_, W> {
             missing.push((executed.missing(all), self.workload.piece_size(number, pieces)));
         }
         Ok(Allotment::new(missing, self.shard))
+    }
+}
+
+/// A thread that runs pieces, until this is dropped.
+struct Leaving<'a>(&'a AtomicUsize);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

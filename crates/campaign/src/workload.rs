@@ -6,11 +6,11 @@ use std::error::Error as StdError;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use strait_findings::{Discovery, Ranges};
-use strait_queue::{MAX_INDEX, Part, Piece, Source, TargetVersion};
+use strait_queue::{LateDelivery, MAX_INDEX, Part, Piece, Source, TargetVersion};
 
 use crate::begin::Settings;
 use crate::counters::Counters;
@@ -52,6 +52,19 @@ pub trait Workload: Sync {
         piece: &Piece,
         delivery: &mut Delivery<'_>,
     ) -> Result<bool, Self::Error>;
+
+    /// How many threads do what is done beside the pieces.
+    const BESIDE: usize = 0;
+
+    /// Does what threads have put off with [`Delivery::late`], until there is none left and `is_over` says
+    /// that no more will come. Called by each of [`Workload::BESIDE`] threads of a campaign in this process.
+    fn beside(
+        &self,
+        _context: &Context<'_>,
+        _is_over: &dyn Fn() -> bool,
+    ) -> Result<(), Self::Error> {
+        Ok(())
+    }
 
     /// A thread ends.
     fn leave(&self, _thread: Self::Thread) {}
@@ -151,6 +164,8 @@ impl Ending for Context<'_> {
 pub struct Delivery<'a> {
     source: &'a mut dyn Source,
     counters: &'a Counters,
+    /// Time that the piece takes beside its thread.
+    charged: Duration,
 }
 
 impl Delivery<'_> {
@@ -162,6 +177,17 @@ impl Delivery<'_> {
     /// Something was found in a piece that may take long. It is delivered again with the piece.
     pub fn show(&mut self, discovery: &Discovery) -> Result<(), Error> {
         Ok(self.source.show(discovery)?)
+    }
+
+    /// A way to deliver indices after the piece is over, for [`Workload::beside`]; `None` where a piece has to
+    /// be whole. What is delivered that way is counted with [`Context::count`].
+    pub fn late(&self) -> Option<LateDelivery> {
+        self.source.late()
+    }
+
+    /// The piece takes so much time beside its thread: its target gets fewer pieces for it.
+    pub fn charge(&mut self, time: Duration) {
+        self.charged += time;
     }
 
     /// Delivers a part. `false` when it is no longer taken.
@@ -194,7 +220,8 @@ fn work_with<W: Workload>(
         let taken = source.take(&|| context.is_due()).map_err(Error::from)?;
         let Some(mut piece) = taken else { return Ok(()) };
         let begun = Instant::now();
-        let mut delivery = Delivery { source: &mut *source, counters: context.counters };
+        let (counters, charged) = (context.counters, Duration::ZERO);
+        let mut delivery = Delivery { source: &mut *source, counters, charged };
         let mut is_wanted = true;
         if !piece.deadly.is_empty() {
             let part = workload.deadly(&piece);
@@ -205,7 +232,8 @@ fn work_with<W: Workload>(
         let ran =
             if is_done { Ok(true) } else { workload.run(thread, context, &piece, &mut delivery) };
         let is_whole = matches!(ran, Ok(true));
-        source.finish(begun.elapsed(), is_whole).map_err(Error::from)?;
+        let spent = begun.elapsed() + delivery.charged;
+        source.finish(spent, is_whole).map_err(Error::from)?;
         if !(ran? && is_wanted) {
             return Ok(());
         }

@@ -1,4 +1,5 @@
-//! Campaigns of a workload that naps: everything is done once, whatever ends the campaign in between.
+//! Campaigns of a workload that naps: everything is done once, whatever ends the campaign in between. What is
+//! found is put off and delivered beside.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +10,7 @@ use strait_campaign::{
     Stop, Workload, begin,
 };
 use strait_findings::{Discovery, Kind, Store};
-use strait_queue::{Part, Piece, TargetVersion};
+use strait_queue::{LateDelivery, Part, Piece, TargetVersion};
 
 #[derive(Debug, thiserror::Error)]
 enum Trouble {
@@ -34,6 +35,7 @@ struct Naps<'a> {
     /// Indices that ran, in their order.
     ran: Mutex<Vec<u64>>,
     threads: AtomicU64,
+    put_off: Mutex<Vec<(LateDelivery, Part)>>,
 }
 
 impl Workload for Naps<'_> {
@@ -85,12 +87,32 @@ impl Workload for Naps<'_> {
             if index % 10 == 3 {
                 part.notes.push(json!(index));
                 part.discoveries.push(Discovery::new(Kind::HANG, "bed", "1", 7, index));
+                let late = delivery.late().expect("a campaign of this process");
+                self.put_off.lock().expect("not poisoned").push((late, part));
+                continue;
             }
             if !delivery.deliver(part)? {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    const BESIDE: usize = 1;
+
+    fn beside(&self, context: &Context<'_>, is_over: &dyn Fn() -> bool) -> Result<(), Trouble> {
+        loop {
+            let over = is_over();
+            let put_off = std::mem::take(&mut *self.put_off.lock().expect("not poisoned"));
+            for (late, part) in put_off {
+                context.count(&part);
+                late.deliver(part);
+            }
+            if over {
+                return Ok(());
+            }
+            std::thread::yield_now();
+        }
     }
 
     fn deadly(&self, _piece: &Piece) -> Part {
@@ -122,7 +144,13 @@ fn session(
     let request = Request::<Plain> { count: Some(count), resume, ..Request::default() };
     let begun = begin(store, folder.path(), request, 7).expect("begun");
     let (stop, counters) = (Stop::default(), Counters::default());
-    let workload = Naps { event, stop: &stop, ran: Mutex::default(), threads: AtomicU64::new(0) };
+    let workload = Naps {
+        event,
+        stop: &stop,
+        ran: Mutex::default(),
+        threads: AtomicU64::new(0),
+        put_off: Mutex::default(),
+    };
     let campaign = Campaign {
         workload: &workload,
         count: begun.count,

@@ -3,11 +3,17 @@
 
 use std::path::PathBuf;
 
-use strait_runtimes::{HarnessSource, TargetInfo, harness_source, older_harness_source};
+use strait_runtimes::{Flavour, HarnessSource, TargetInfo, harness_source, older_harness_sources};
 use strait_toolchain::{Built, Cache, Cargo, Dependency, Harness, Version};
 
 use crate::error::Error;
 use crate::fuzz_target::package;
+
+/// The small program, and the flavours that it has, if they are not those of the target.
+pub(crate) struct CrateBuild {
+    pub built: Built,
+    pub flavours: Option<&'static [Flavour]>,
+}
 
 /// Builds the small program that runs plans on one version, from the registry or from a folder. If it
 /// cannot be built, without what older versions may lack.
@@ -17,20 +23,25 @@ pub(crate) fn build(
     target: &TargetInfo,
     version: &Version,
     folder: Option<PathBuf>,
-) -> Result<Built, Error> {
+) -> Result<CrateBuild, Error> {
     let bug = || Error::Bug { what: format!("the harness of {}: no source", target.name) };
     let text = version.to_string();
-    let mut newest = harness(target, version, harness_source(target, &text).ok_or_else(bug)?)?;
-    newest.pinned.folder.clone_from(&folder);
-    let refused = match cargo.build(cache, &newest) {
-        Err(refused @ strait_toolchain::Error::CannotBuild { .. }) => refused,
-        other => return Ok(other?),
-    };
-    let Some(older) = older_harness_source(target, &text) else { return Err(refused.into()) };
-    let mut older = harness(target, version, older)?;
-    older.pinned.folder = folder;
-    // What the newest lacks says more than what is left.
-    cargo.build(cache, &older).map_err(|_| refused.into())
+    let newest = harness_source(target, &text).ok_or_else(bug)?;
+    // What the newest lacks says more than what the others lack.
+    let mut refused = None;
+    for source in [newest].into_iter().chain(older_harness_sources(target, &text)) {
+        let flavours = source.flavours;
+        let mut harness = harness(target, version, source)?;
+        harness.pinned.folder.clone_from(&folder);
+        match cargo.build(cache, &harness) {
+            Ok(built) => return Ok(CrateBuild { built, flavours }),
+            Err(why @ strait_toolchain::Error::CannotBuild { .. }) => {
+                refused.get_or_insert(why);
+            }
+            Err(other) => return Err(other.into()),
+        }
+    }
+    Err(refused.map_or_else(bug, Error::from))
 }
 
 /// A harness as the toolchain builds it.

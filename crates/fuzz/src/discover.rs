@@ -239,7 +239,7 @@ fn how_it_ran(target: &FuzzTarget, options: &RunOptions) -> String {
             "many runs were made at once, each thread or task going through all of them (batched style)"
         }
         Style::Barrier => {
-            "runs were made one after the other, and processes waited for each other for a moment before each operation (barrier style)"
+            "many runs were made at once, and before each operation a process waited for a moment until another process of its run was there too (barrier style)"
         }
     };
     let messages = match options.payload {

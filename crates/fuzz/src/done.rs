@@ -11,7 +11,7 @@ use crate::batch_compiler::BatchCompiler;
 use crate::error::Error;
 use crate::fuzz_target::{FuzzTarget, Way};
 use crate::work::Work;
-use crate::worker_process::WorkerProcess;
+use crate::worker_process::{Next, WorkerProcess};
 
 /// Work that has come to an end.
 #[derive(Clone, Debug)]
@@ -62,9 +62,12 @@ pub fn run_alone(
                 return Ok(None);
             };
             process.submit(&target.target.as_str().into(), work)?;
-            let done = process.next(stop);
+            let next = process.next(stop, None);
             process.end()?;
-            done
+            Ok(match next? {
+                Next::Done(done) => Some(*done),
+                Next::Stalled | Next::Stopped => None,
+            })
         }
         Way::Compiler(toolchain) => {
             let target = target.target.as_str().into();

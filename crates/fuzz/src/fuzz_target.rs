@@ -15,10 +15,10 @@ use strait_emit::{Toolchain, Workshop};
 use strait_generate::Capabilities;
 use strait_runtimes::{Flavour, Promise, TARGETS, TargetInfo, target};
 use strait_toolchain::{
-    BuildMetadata, Built, Cache, Cargo, Launcher, Limits, Version, WorkerSpec, limit_self, within,
+    BuildMetadata, Cache, Cargo, Launcher, Limits, Version, WorkerSpec, limit_self, within,
 };
 
-use crate::crate_build::build;
+use crate::crate_build::{CrateBuild, build};
 use crate::dialect::Dialect;
 use crate::error::Error;
 
@@ -404,7 +404,12 @@ fn tree_mark() -> BuildMetadata {
 }
 
 /// A target in a program of its own.
-fn foreign(target: &TargetInfo, version: &Version, built: Built) -> FuzzTarget {
+fn foreign(target: &TargetInfo, version: &Version, build: CrateBuild) -> FuzzTarget {
+    let has = |flavour: Flavour| build.flavours.is_none_or(|all| all.contains(&flavour));
+    let had = |promise: Promise| {
+        let all = flavours(target, promise).into_iter();
+        all.filter(|(flavour, _)| has(*flavour)).collect()
+    };
     let limits = Limits {
         address_space: Some(ADDRESS_SPACE),
         file_size: Some(FILE_SIZE),
@@ -414,9 +419,9 @@ fn foreign(target: &TargetInfo, version: &Version, built: Built) -> FuzzTarget {
         target: target.name.to_owned(),
         version: version.to_string(),
         is_built_in: false,
-        flavours: flavours(target, Promise::Full),
-        loose: flavours(target, Promise::Loose),
-        way: Way::Worker(WorkerSpec::foreign(built.program, [""; 0]).limits(limits)),
+        flavours: had(Promise::Full),
+        loose: if build.flavours.is_none() { had(Promise::Loose) } else { Vec::new() },
+        way: Way::Worker(WorkerSpec::foreign(build.built.program, [""; 0]).limits(limits)),
     }
 }
 

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod batch_compiler;
+mod cause;
 mod confirm;
 pub mod counts;
 mod crate_build;
@@ -19,10 +20,12 @@ mod reproduction;
 mod sent;
 mod settings;
 mod shrink;
+mod suspects;
 mod work;
 mod worker_process;
 mod workload;
 
+pub use cause::same_cause;
 pub use confirm::Confirmation;
 pub use dialect::Dialect;
 pub use done::{Death, Done, run_alone};
@@ -35,8 +38,10 @@ pub use judge::{Fault, Judgement, Suspicion, judge};
 pub use recipe::{REPETITIONS, Recipe};
 pub use reduce::{Reduced, Reducer, keep};
 pub use replay::{Exhibit, Rerun};
-pub use reproduction::{REPRODUCE, Reproduced, Reproducer, reproduction};
+pub use reproduction::{
+    REPRODUCE, Reproduced, Reproducer, checked_program, processes, reproduction,
+};
 pub use settings::{Fuzzing, Settings};
 pub use work::{Maker, Work};
-pub use worker_process::WorkerProcess;
+pub use worker_process::{Next, WorkerProcess};
 pub use workload::{Astray, Programs};

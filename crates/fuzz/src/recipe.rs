@@ -3,8 +3,9 @@
 //!
 //! Most programs are run ten times and left behind. One in [`DWELL`] is a single gadget of the
 //! generator (processes that contend for a channel, ends that go away early, operations that are given up;
-//! there are few shapes of these) and is run thousands of times, in each style: a race of two instructions wants repetitions of
-//! the right shape, not more shapes. Together the few dwellings take about as long as all the others.
+//! there are few shapes of these) and is run thousands of times, in one of the styles: a race of two
+//! instructions wants repetitions of the right shape, not more shapes. Together the few dwellings take about
+//! as long as all the others.
 
 use std::time::Duration;
 
@@ -14,11 +15,11 @@ use strait_runtimes::{Flavour, Payload, Perturbation, Promise, RunOptions, Style
 /// How often a program is run that is not dwelt upon.
 pub const REPETITIONS: u64 = 10;
 /// One program in so many is dwelt upon.
-const DWELL: u32 = 100;
+const DWELL: u32 = 50;
 /// How often such a program is run in batches.
-const DWELLING: u64 = 16_000;
+const DWELLING: u64 = 8_000;
 /// How often it is run if one run has to end before the next begins, which takes several times as long.
-const DWELLING_SINGLY: u64 = 4_000;
+const DWELLING_SINGLY: u64 = 2_000;
 /// One program in so many has operations about which its target promises little, if there are any.
 const LOOSE: u32 = 8;
 /// The same of programs that are dwelt upon.
@@ -60,8 +61,8 @@ impl Recipe {
         };
         let size = SIZES[stream.position(SIZES.len())];
         let style = match (dwells, stream.below(10)) {
-            (true, 0..=5) | (false, 4..=7) => Style::Batched,
-            (true, 6..=7) | (false, 0..=3) => Style::Plain,
+            (true, 0..=4) | (false, 4..=7) => Style::Batched,
+            (true, 5..=6) | (false, 0..=3) => Style::Plain,
             _ => Style::Barrier,
         };
         // Messages that own memory show more when a channel is dwelt upon, and spins of our own
@@ -88,8 +89,8 @@ impl Recipe {
                 seed: run_seed,
                 repetitions: match (dwells, style) {
                     (false, _) => REPETITIONS,
-                    (true, Style::Batched) => DWELLING,
-                    (true, Style::Plain | Style::Barrier) => DWELLING_SINGLY,
+                    (true, Style::Batched | Style::Barrier) => DWELLING,
+                    (true, Style::Plain) => DWELLING_SINGLY,
                 },
                 perturbation,
                 patience: PATIENCE,

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use strait_calculus::{
     Engine, Event, ExamineOptions, Observation, Program, Seen, Verdict, examine,
 };
-use strait_emit::{Files, Processes, Standalone, standalone};
+use strait_emit::{Files, Messages, Processes, Refusal, Standalone, standalone};
 use strait_explore::Coverage;
 use strait_findings::attach_files;
-use strait_runtimes::{Flavour, Promise, RunOptions};
-use strait_toolchain::{Cache, Cargo, Launcher};
+use strait_runtimes::{Flavour, Payload, Promise, RunOptions, TargetInfo, observation};
+use strait_toolchain::{Cache, Cargo, End, Launcher};
 
 use crate::error::Error;
-use crate::fuzz_target::FuzzTarget;
+use crate::fuzz_target::{FuzzTarget, built_in_version};
 use crate::judge::Fault;
 
 /// The folder inside the finding.
@@ -44,26 +44,68 @@ pub fn reproduction(
     options: &RunOptions,
     fault: &Fault,
 ) -> Result<Files, strait_emit::Error> {
-    let possible = match (fault, options.promise) {
-        (Fault::Wrong(..), Promise::Full) => possible(program),
-        _ => None,
-    };
+    let (version, build) = target.version.split_once('+').unwrap_or((&target.version, ""));
+    if !build.is_empty() {
+        let (target, why) = (target.target.clone(), Refusal::WorkingTree);
+        return Err(strait_emit::Error::NotStandalone { target, why });
+    }
+    let (mut possible, mut impossible) = (None, Vec::new());
+    if let Fault::Wrong(record, _) = fault {
+        if options.promise == Promise::Full {
+            possible = outcomes(program);
+        }
+        // If the possible outcomes are too many, the one that was seen has to do.
+        if possible.is_none() {
+            impossible.push(text(&observation(record)));
+        }
+    }
     let about = Standalone {
         title,
         target: &target.target,
-        version: Some(target.version.split('+').next().unwrap_or_default()),
-        processes: match options.flavour {
-            Flavour::Threads => Processes::Threads,
-            Flavour::Tasks => Processes::Tasks,
-            Flavour::Mixed => Processes::Mixed,
+        version: Some(version),
+        processes: processes(options.flavour),
+        messages: match options.payload {
+            Payload::Plain => Messages::Plain,
+            Payload::Boxed => Messages::Boxed,
+            Payload::Counted => Messages::Counted,
         },
         possible: possible.as_deref(),
+        impossible: &impossible,
     };
     standalone(program, &about)
 }
 
+/// Any program of a target as a crate that checks itself, for the built-in version of the target.
+pub fn checked_program(
+    target: &TargetInfo,
+    title: &str,
+    program: &Program,
+    flavour: Flavour,
+) -> Result<Files, strait_emit::Error> {
+    let (possible, version) = (outcomes(program), built_in_version(target));
+    let about = Standalone {
+        title,
+        target: target.name,
+        version: Some(&version),
+        processes: processes(flavour),
+        messages: Messages::Counted,
+        possible: possible.as_deref(),
+        impossible: &[],
+    };
+    standalone(program, &about)
+}
+
+/// Processes of a flavour, as a crate without Strait runs them.
+pub fn processes(flavour: Flavour) -> Processes {
+    match flavour {
+        Flavour::Threads => Processes::Threads,
+        Flavour::Tasks => Processes::Tasks,
+        Flavour::Mixed => Processes::Mixed,
+    }
+}
+
 /// All outcomes of a program, if they are few; the text form is that of `strait_runtimes::Record`.
-fn possible(program: &Program) -> Option<Vec<String>> {
+fn outcomes(program: &Program) -> Option<Vec<String>> {
     let options = ExamineOptions {
         engine: Engine::States { reduce: true, symmetry: false },
         max_states: STATES,
@@ -126,7 +168,8 @@ impl Reproducer<'_> {
         while reproduced.runs < RUNS && begun.elapsed() < self.time && !(self.stop)() {
             let ended = cargo.run_program(&program, RUN)?;
             reproduced.runs += 1;
-            reproduced.failed += u64::from(!ended.is_success());
+            let has_failed = matches!(ended, End::Exited(1) | End::Signalled(_));
+            reproduced.failed += u64::from(has_failed);
         }
         Ok(reproduced)
     }

@@ -15,7 +15,7 @@ use crate::fuzz_target::TargetFinder;
 use crate::workload::{Programs, target_versions};
 
 /// The way from an index to a program and its runs; grows when that changes.
-pub(crate) const RECIPE_VERSION: u32 = 3;
+pub(crate) const RECIPE_VERSION: u32 = 4;
 
 /// What a campaign was begun with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -44,6 +44,20 @@ pub struct WorkerProcess {
     pending: VecDeque<PendingWork>,
     history: VecDeque<(Arc<str>, Arc<Work>)>,
     next: u64,
+    /// What the worker last said about its progress, and when that changed.
+    progress: (u64, u64),
+    moved: Instant,
+}
+
+/// What became of the oldest work.
+#[derive(Debug)]
+pub enum Next {
+    /// It has ended.
+    Done(Box<Done>),
+    /// It does not move any more. It may still be slow and not stuck.
+    Stalled,
+    /// There is none, or it was stopped.
+    Stopped,
 }
 
 impl WorkerProcess {
@@ -54,8 +68,14 @@ impl WorkerProcess {
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<WorkerProcess>, Error> {
         let worker = Worker::start(launcher, spec)?;
-        let mut process =
-            WorkerProcess { worker, pending: VecDeque::new(), history: VecDeque::new(), next: 0 };
+        let mut process = WorkerProcess {
+            worker,
+            pending: VecDeque::new(),
+            history: VecDeque::new(),
+            next: 0,
+            progress: (0, 0),
+            moved: Instant::now(),
+        };
         Ok(process.greet(stop)?.then_some(process))
     }
 
@@ -99,29 +119,58 @@ impl WorkerProcess {
         Ok(())
     }
 
-    /// Waits for the oldest work to end; `None` when `stop` says so or there is none.
-    pub fn next(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<Done>, Error> {
+    /// Waits for the oldest work to end, and no longer than `stall` for it to move if that is given.
+    pub fn next(
+        &mut self,
+        stop: &dyn Fn() -> bool,
+        stall: Option<Duration>,
+    ) -> Result<Next, Error> {
         let mut heard = Instant::now();
         while !self.pending.is_empty() {
             if stop() {
-                return Ok(None);
+                return Ok(Next::Stopped);
+            }
+            let is_running = self.pending.iter().any(|pending| pending.begun);
+            if is_running && stall.is_some_and(|stall| self.moved.elapsed() > stall) {
+                return Ok(Next::Stalled);
             }
             let deadlines = Deadlines { progress: LOOK, total: LOOK };
             match self.worker.receive(&deadlines) {
                 Received::Line(line) => {
                     heard = Instant::now();
                     if let Some(done) = self.read(&line, stop)? {
-                        return Ok(Some(done));
+                        return Ok(Next::Done(Box::new(done)));
                     }
                 }
-                Received::Closed => return self.bury(stop).map(Some),
+                Received::Closed => return self.bury(stop).map(ended),
                 Received::Silent | Received::Late if heard.elapsed() > SILENCE => {
-                    return self.bury(stop).map(Some);
+                    return self.bury(stop).map(ended);
                 }
                 Received::Silent | Received::Late => {}
             }
         }
-        Ok(None)
+        Ok(Next::Stopped)
+    }
+
+    /// Goes on in another process; the one that is returned keeps the work that runs. `None` when `stop` says
+    /// so before the other process is up.
+    pub fn leave_behind(
+        &mut self,
+        launcher: &Launcher,
+        spec: &WorkerSpec,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<WorkerProcess>, Error> {
+        let Some(fresh) = WorkerProcess::start(launcher, spec, stop)? else { return Ok(None) };
+        let mut old = std::mem::replace(self, fresh);
+        let pending = std::mem::take(&mut old.pending);
+        for pending in pending {
+            if pending.begun {
+                old.pending.push_back(pending);
+            } else {
+                self.submit(&pending.target, pending.work)?;
+            }
+        }
+        Ok(Some(old))
     }
 
     /// Reads one report. What is none comes from the target, which may print what it likes.
@@ -138,6 +187,14 @@ impl WorkerProcess {
         let Some(pending) = self.pending.iter_mut().find(|pending| pending.id == id) else {
             return Ok(None);
         };
+        match &report {
+            Report::Beat(_, instances, processes) => {
+                if self.progress != (*instances, *processes) {
+                    (self.progress, self.moved) = ((*instances, *processes), Instant::now());
+                }
+            }
+            _ => self.moved = Instant::now(),
+        }
         match report {
             Report::Begin(_) => pending.begun = true,
             Report::Seen(_, tally) => pending.summary.records.push(tally),
@@ -210,6 +267,10 @@ impl WorkerProcess {
         self.worker.end()?;
         Ok(())
     }
+}
+
+fn ended(done: Done) -> Next {
+    Next::Done(Box::new(done))
 }
 
 fn send(worker: &mut Worker, pending: &PendingWork) -> Result<(), Error> {

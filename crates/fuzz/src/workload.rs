@@ -1,5 +1,8 @@
 //! The work of a campaign against channel runtimes: the programs of a piece are sent to a worker process or
 //! to a compiler, what comes back is judged, every suspicion is followed, and what stands is delivered.
+//!
+//! In a campaign of this process, suspicions are followed beside the threads that run programs, and so are
+//! processes whose program does not move any more (see [`crate::suspects`]).
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,7 +18,7 @@ use strait_findings::Discovery;
 use strait_generate::GENERATOR_VERSION;
 use strait_queue::{Part, Piece, TargetVersion};
 use strait_runtimes::RunOptions;
-use strait_toolchain::{End, Launcher};
+use strait_toolchain::{End, Launcher, WorkerSpec};
 
 use crate::batch_compiler::BatchCompiler;
 use crate::confirm::Confirmer;
@@ -27,8 +30,9 @@ use crate::fuzz_target::{FuzzTarget, Way};
 use crate::judge::{Fault, Suspicion, judge};
 use crate::recipe::PATIENCE;
 use crate::settings::{JobSettings, RECIPE_VERSION, Settings};
+use crate::suspects::{Matter, Suspect, Suspects};
 use crate::work::{Maker, Work};
-use crate::worker_process::{AHEAD, WorkerProcess};
+use crate::worker_process::{AHEAD, Next, WorkerProcess};
 
 /// Indices in a piece of most targets, for threads of this process.
 const PIECE: u64 = 32;
@@ -48,6 +52,9 @@ const KNOWN_PATIENCE: Duration = Duration::from_secs(2);
 /// What is done is delivered after so long, found something or not, so that progress can be seen.
 const DELIVERY: Duration = Duration::from_millis(300);
 
+/// A program that has not moved for so long is left to be watched beside the campaign.
+const STALL: Duration = Duration::from_secs(1);
+
 /// The programs of a campaign.
 pub struct Programs<'a> {
     launcher: &'a Launcher,
@@ -57,6 +64,7 @@ pub struct Programs<'a> {
     names: Vec<Arc<str>>,
     /// For each target: has it hung?
     hung: Vec<AtomicBool>,
+    suspects: Suspects,
 }
 
 impl<'a> Programs<'a> {
@@ -71,6 +79,7 @@ impl<'a> Programs<'a> {
                 .collect::<Result<_, _>>()?,
             names: targets.iter().map(|target| target.target.as_str().into()).collect(),
             hung: targets.iter().map(|_| AtomicBool::new(false)).collect(),
+            suspects: Suspects::default(),
             targets,
         })
     }
@@ -141,6 +150,26 @@ impl Workload for Programs<'_> {
         Ok(ran? && is_wanted)
     }
 
+    /// One for processes that do not move, one for what has to be run again: both take long.
+    const BESIDE: usize = 2;
+
+    fn beside(&self, context: &Context<'_>, is_over: &dyn Fn() -> bool) -> Result<(), Error> {
+        while let Some(Suspect { target, late, matter }) = self.suspects.next(is_over) {
+            let mut part = Part::default();
+            let shown = match matter {
+                Matter::Shown(work, suspicions) => Some((work, suspicions)),
+                Matter::Stalled(process) => self.watch(context, target, *process, &mut part)?,
+            };
+            // What was stopped before its end is not done, and resumed.
+            let Some((work, suspicions)) = shown else { continue };
+            self.follow_all(context, target, &work, &suspicions, &mut part)?;
+            part.indices.insert(work.index..work.index + 1);
+            context.count(&part);
+            late.deliver(part);
+        }
+        Ok(())
+    }
+
     fn deadly(&self, piece: &Piece) -> Part {
         let target = &self.targets[piece.target];
         let mut part = Part::default();
@@ -150,6 +179,118 @@ impl Workload for Programs<'_> {
         }
         part
     }
+}
+
+impl Programs<'_> {
+    /// Waits for the end of a program that did not move, however it ends; what it shows.
+    fn watch(
+        &self,
+        context: &Context<'_>,
+        target: usize,
+        mut process: WorkerProcess,
+        part: &mut Part,
+    ) -> Result<Option<(Arc<Work>, Vec<Suspicion>)>, Error> {
+        let next = process.next(&|| context.is_now(), None);
+        let ended = process.end();
+        self.suspects.release_stall();
+        let next = next?;
+        ended?;
+        let Next::Done(done) = next else { return Ok(None) };
+        let suspicions = self.judge(target, &done, part);
+        Ok(Some((done.work, suspicions)))
+    }
+
+    /// Judges and counts what has ended.
+    fn judge(&self, target: usize, done: &Done, part: &mut Part) -> Vec<Suspicion> {
+        let begun = Instant::now();
+        let judgement = judge(done);
+        count_time(part, counts::JUDGING, begun.elapsed());
+        count(part, counts::UNDECIDED, judgement.undecided);
+        if let Some(reason) = judgement.astray {
+            count(part, counts::ASTRAY, 1);
+            let (target, index) = (self.targets[target].name(), done.work.index);
+            part.notes.push(json!(Astray { target, index, reason }));
+        }
+        part.programs += 1;
+        part.runs += done.summary.runs;
+        count_time(part, counts::RUNNING, done.spent);
+        judgement.suspicions
+    }
+
+    /// Are all of these faults known?
+    fn is_known(
+        &self,
+        context: &Context<'_>,
+        target: usize,
+        work: &Work,
+        suspicions: &[Suspicion],
+    ) -> bool {
+        let target = &self.targets[target];
+        suspicions.iter().all(|found| context.is_known(&identity(target, work, &found.fault)))
+    }
+
+    /// Follows what a program showed.
+    fn follow_all(
+        &self,
+        context: &Context<'_>,
+        target: usize,
+        work: &Arc<Work>,
+        suspicions: &[Suspicion],
+        part: &mut Part,
+    ) -> Result<(), Error> {
+        let mut discoveries: Vec<Discovery> = Vec::new();
+        for suspicion in suspicions {
+            let discovery = self.follow(context, target, work, suspicion, part)?;
+            // Several records of one program may show the same fault.
+            discoveries.extend(
+                discovery.filter(|new| discoveries.iter().all(|known| known.id() != new.id())),
+            );
+        }
+        count(part, counts::FAULTS, u64::from(!discoveries.is_empty()));
+        part.discoveries.extend(discoveries);
+        Ok(())
+    }
+
+    /// Runs a new suspect again and compares; a known one is only counted.
+    fn follow(
+        &self,
+        context: &Context<'_>,
+        number: usize,
+        work: &Arc<Work>,
+        suspicion: &Suspicion,
+        part: &mut Part,
+    ) -> Result<Option<Discovery>, Error> {
+        let (target, seed) = (&self.targets[number], self.seed);
+        let fault = &suspicion.fault;
+        let name = identity(target, work, fault);
+        let hung = &self.hung[number];
+        let is_hang = matches!(fault, Fault::Hang { .. });
+        if context.is_known(&name) {
+            hung.fetch_or(is_hang, Ordering::Relaxed);
+            return Ok(Some(discovery(target, seed, work, suspicion, None)));
+        }
+        let stop = || context.is_now();
+        let confirmer = Confirmer { launcher: self.launcher, target, stop: &stop };
+        let (culprit, mut confirmation) = confirmer.confirm(work, fault)?;
+        if confirmation.again == 0 && !is_certain(fault, &work.options) {
+            count(part, counts::DROPPED, 1);
+            return Ok(None);
+        }
+        confirmer.compare(&culprit, fault, &mut confirmation)?;
+        context.learn(name);
+        hung.fetch_or(is_hang, Ordering::Relaxed);
+        Ok(Some(discovery(target, seed, &culprit, suspicion, Some(&confirmation))))
+    }
+}
+
+fn count(part: &mut Part, name: &str, more: u64) {
+    if more > 0 {
+        *part.counts.entry(name.to_owned()).or_default() += more;
+    }
+}
+
+fn count_time(part: &mut Part, name: &str, time: Duration) {
+    count(part, name, u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
 }
 
 /// A generated program that its target could not run: a fault of Strait.
@@ -181,20 +322,6 @@ impl Running<'_, '_> {
         Ok(self.delivery.deliver(std::mem::take(&mut self.part))?)
     }
 
-    fn count(&mut self, name: &str, more: u64) {
-        if more > 0 {
-            *self.part.counts.entry(name.to_owned()).or_default() += more;
-        }
-    }
-
-    fn count_time(&mut self, name: &str, time: Duration) {
-        self.count(name, u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-    }
-
-    fn target(&self) -> &FuzzTarget {
-        &self.programs.targets[self.piece.target]
-    }
-
     /// Runs the piece; `false` when stopped in the middle.
     fn run(&mut self, processes: &mut HashMap<String, WorkerProcess>) -> Result<bool, Error> {
         let programs = self.programs;
@@ -208,7 +335,7 @@ impl Running<'_, '_> {
                     processes.extend(process.map(|process| (key.clone(), process)));
                 }
                 let Some(process) = processes.get_mut(&key) else { return Ok(false) };
-                self.run_in(process)
+                self.run_in(process, spec)
             }
             Way::Compiler(toolchain) => {
                 let toolchain = toolchain.cancelled_by(Arc::clone(self.context.flag()));
@@ -217,10 +344,12 @@ impl Running<'_, '_> {
         }
     }
 
-    fn run_in(&mut self, process: &mut WorkerProcess) -> Result<bool, Error> {
+    fn run_in(&mut self, process: &mut WorkerProcess, spec: &WorkerSpec) -> Result<bool, Error> {
         let mut left = self.piece.indices.clone();
         let context = self.context;
         let stop = || context.is_due();
+        let stall = self.delivery.late().map(|_| STALL);
+        let mut is_patient = false;
         loop {
             if !self.send_ahead(process, &mut left)? {
                 return Ok(false);
@@ -228,11 +357,46 @@ impl Running<'_, '_> {
             if process.load() == 0 {
                 return Ok(true);
             }
-            let Some(ended) = process.next(&stop)? else { return Ok(false) };
-            if !self.account(&ended)? {
+            let goes_on = match process.next(&stop, stall.filter(|_| !is_patient))? {
+                Next::Done(ended) => {
+                    is_patient = false;
+                    self.account(&ended)?
+                }
+                Next::Stalled if self.programs.suspects.reserve_stall() => {
+                    self.leave_behind(process, spec)?
+                }
+                // Too many processes are watched already.
+                Next::Stalled => {
+                    is_patient = true;
+                    true
+                }
+                Next::Stopped => false,
+            };
+            if !goes_on {
                 return Ok(false);
             }
         }
+    }
+
+    /// Leaves a program that does not move to be watched beside the campaign; `false` when stopped.
+    fn leave_behind(
+        &mut self,
+        process: &mut WorkerProcess,
+        spec: &WorkerSpec,
+    ) -> Result<bool, Error> {
+        let (programs, context) = (self.programs, self.context);
+        let stalled = process.leave_behind(programs.launcher, spec, &|| context.is_due());
+        let (stalled, late) = match (stalled, self.delivery.late()) {
+            (Ok(Some(stalled)), Some(late)) => (stalled, late),
+            (other, _) => {
+                programs.suspects.release_stall();
+                return other.map(|_| false);
+            }
+        };
+        self.delivery.charge(PATIENCE);
+        let matter = Matter::Stalled(Box::new(stalled));
+        programs.suspects.push(Suspect { target: self.piece.target, late, matter });
+        Ok(true)
     }
 
     /// Keeps the process busy; `false` when stopped in the middle.
@@ -257,7 +421,7 @@ impl Running<'_, '_> {
             if programs.hung[piece.target].load(Ordering::Relaxed) {
                 work.options.patience = KNOWN_PATIENCE;
             }
-            self.count_time(counts::GENERATING, begun.elapsed());
+            count_time(&mut self.part, counts::GENERATING, begun.elapsed());
             process.submit(&programs.names[piece.target], Arc::new(work))?;
         }
         Ok(true)
@@ -285,7 +449,7 @@ impl Running<'_, '_> {
                 let Some(work) = made.filter(|_| !context.is_due()) else { return Ok(false) };
                 works.push(Arc::new(work));
             }
-            self.count_time(counts::GENERATING, begun.elapsed());
+            count_time(&mut self.part, counts::GENERATING, begun.elapsed());
             if !compiler.run(&works, &mut |ended| self.account(&ended))? {
                 return Ok(false);
             }
@@ -295,66 +459,28 @@ impl Running<'_, '_> {
 
     /// Judges and counts what has ended; `false` if it is no longer wanted.
     fn account(&mut self, ended: &Done) -> Result<bool, Error> {
-        let discoveries = self.examine(ended)?;
-        let index = ended.work.index;
-        self.part.indices.insert(index..index + 1);
-        self.part.programs += 1;
-        self.part.runs += ended.summary.runs;
-        self.count_time(counts::RUNNING, ended.spent);
-        let has_found = !discoveries.is_empty();
-        self.count(counts::FAULTS, u64::from(has_found));
-        self.part.discoveries.extend(discoveries);
-        if has_found || self.delivered.elapsed() > DELIVERY { self.deliver() } else { Ok(true) }
+        let (programs, context, target) = (self.programs, self.context, self.piece.target);
+        let suspicions = programs.judge(target, ended, &mut self.part);
+        let work = &ended.work;
+        let mut has_found = false;
+        if !suspicions.is_empty() {
+            if !programs.is_known(context, target, work, &suspicions)
+                && let Some(late) = self.delivery.late()
+            {
+                let matter = Matter::Shown(Arc::clone(work), suspicions);
+                programs.suspects.push(Suspect { target, late, matter });
+                return self.deliver_in_time();
+            }
+            programs.follow_all(context, target, work, &suspicions, &mut self.part)?;
+            has_found = !self.part.discoveries.is_empty();
+        }
+        self.part.indices.insert(work.index..work.index + 1);
+        if has_found { self.deliver() } else { self.deliver_in_time() }
     }
 
-    /// Judges what was done and follows every suspicion.
-    fn examine(&mut self, done: &Done) -> Result<Vec<Discovery>, Error> {
-        let begun = Instant::now();
-        let judgement = judge(done);
-        self.count_time(counts::JUDGING, begun.elapsed());
-        self.count(counts::UNDECIDED, judgement.undecided);
-        if let Some(reason) = judgement.astray {
-            self.count(counts::ASTRAY, 1);
-            let note = Astray { target: self.target().name(), index: done.work.index, reason };
-            self.part.notes.push(json!(note));
-        }
-        let mut discoveries: Vec<Discovery> = Vec::new();
-        for suspicion in &judgement.suspicions {
-            let discovery = self.follow(&done.work, suspicion)?;
-            // Several records of one program may show the same fault.
-            discoveries.extend(
-                discovery.filter(|new| discoveries.iter().all(|known| known.id() != new.id())),
-            );
-        }
-        Ok(discoveries)
-    }
-
-    /// Runs a new suspect again and compares; a known one is only counted.
-    fn follow(
-        &mut self,
-        work: &Arc<Work>,
-        suspicion: &Suspicion,
-    ) -> Result<Option<Discovery>, Error> {
-        let (target, seed, context) = (self.target(), self.programs.seed, self.context);
-        let fault = &suspicion.fault;
-        let name = identity(target, work, fault);
-        let hung = &self.programs.hung[self.piece.target];
-        let is_hang = matches!(fault, Fault::Hang { .. });
-        if context.is_known(&name) {
-            hung.fetch_or(is_hang, Ordering::Relaxed);
-            return Ok(Some(discovery(target, seed, work, suspicion, None)));
-        }
-        let stop = || context.is_now();
-        let confirmer = Confirmer { launcher: self.programs.launcher, target, stop: &stop };
-        let (culprit, mut confirmation) = confirmer.confirm(work, fault)?;
-        if confirmation.again == 0 && !is_certain(fault, &work.options) {
-            self.count(counts::DROPPED, 1);
-            return Ok(None);
-        }
-        confirmer.compare(&culprit, fault, &mut confirmation)?;
-        context.learn(name);
-        hung.fetch_or(is_hang, Ordering::Relaxed);
-        Ok(Some(discovery(target, seed, &culprit, suspicion, Some(&confirmation))))
+    /// Delivers if the last delivery was a while ago.
+    fn deliver_in_time(&mut self) -> Result<bool, Error> {
+        if self.delivered.elapsed() > DELIVERY { self.deliver() } else { Ok(true) }
     }
 }
 

@@ -15,6 +15,20 @@ use crate::source::{Part, Piece, Source};
 /// What a thread brings: a target and what was done of it.
 pub type TargetPart = (usize, Part);
 
+/// The way to the store for what is found out about a piece after the piece is over.
+#[derive(Clone, Debug)]
+pub struct LateDelivery {
+    sender: Sender<TargetPart>,
+    target: usize,
+}
+
+impl LateDelivery {
+    /// Delivers a part. `false` when it is no longer taken.
+    pub fn deliver(&self, part: Part) -> bool {
+        self.sender.send((self.target, part)).is_ok()
+    }
+}
+
 /// One thread's way to the allotment and to the store.
 #[derive(Debug)]
 pub struct Embedded<'a> {
@@ -57,6 +71,10 @@ impl Source for Embedded<'_> {
 
     fn deliver(&mut self, part: Part) -> Result<bool, Error> {
         Ok(self.sender.send((self.target, part)).is_ok())
+    }
+
+    fn late(&self) -> Option<LateDelivery> {
+        Some(LateDelivery { sender: self.sender.clone(), target: self.target })
     }
 
     fn finish(&mut self, spent: Duration, _whole: bool) -> Result<(), Error> {

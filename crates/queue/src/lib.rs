@@ -35,7 +35,7 @@ pub use address::Address;
 pub use allot::{Allotment, Block};
 pub use clock::{Clock, SystemClock};
 pub use credentials::Credentials;
-pub use embedded::{Embedded, TargetPart};
+pub use embedded::{Embedded, LateDelivery, TargetPart};
 pub use error::Error;
 pub use job::{Item, Job, PROTOCOL, TargetVersion};
 pub use ledger::Ledger;

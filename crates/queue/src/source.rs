@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 use strait_findings::{Discovery, Ranges};
 
+use crate::embedded::LateDelivery;
 use crate::error::Error;
 
 /// A piece of work: some indices of a target.
@@ -82,6 +83,11 @@ pub trait Source: Send {
 
     /// Part of the piece is done. `false` when it is no longer wanted.
     fn deliver(&mut self, part: Part) -> Result<bool, Error>;
+
+    /// A way to deliver indices of the piece after it is over; `None` where a piece has to be whole.
+    fn late(&self) -> Option<LateDelivery> {
+        None
+    }
 
     /// The piece is done after so long, or given back when it is not `whole`.
     fn finish(&mut self, spent: Duration, whole: bool) -> Result<(), Error>;

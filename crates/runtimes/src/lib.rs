@@ -24,4 +24,4 @@ pub use harness::worker::{Finished, serve};
 pub use lower::{lower, lower_with_places};
 pub use observe::observation;
 pub use registry::{TARGETS, TEST_TARGETS, TargetInfo, capabilities, target};
-pub use source::{HarnessSource, harness_source, older_harness_source};
+pub use source::{HarnessSource, harness_source, older_harness_sources};

@@ -30,6 +30,16 @@ pub(crate) struct Source {
     pub features: &'static str,
     /// Dependencies beyond the crate.
     pub dependencies: &'static str,
+    /// Files for versions that this one does not fit, from the newest.
+    pub older: &'static [Edition],
+}
+
+/// The file of a target for older versions of its crate.
+#[derive(Clone, Copy)]
+pub(crate) struct Edition {
+    pub text: &'static str,
+    /// The flavours that it has; its contract for each is that of the newest.
+    pub flavours: &'static [Flavour],
 }
 
 impl std::fmt::Debug for TargetInfo {
@@ -53,6 +63,7 @@ macro_rules! row {
                 value: stringify!($value),
                 features: $features,
                 dependencies: $more,
+                older: &[],
             },
             runner: || {
                 use crate::targets::$module::*;
@@ -62,12 +73,15 @@ macro_rules! row {
     };
 }
 
+const CROSSFIRE_OLDER: &[Edition] =
+    &[Edition { text: include_str!("targets/older/crossfire_2.rs"), flavours: &[Flavour::Tasks] }];
+
 /// All targets.
 #[rustfmt::skip]
 pub const TARGETS: &[TargetInfo] = &[
     row!("async-channel", Some("async-channel"), async_channel, AsyncChannel),
     row!("crossbeam-channel", Some("crossbeam-channel"), crossbeam_channel, CrossbeamChannel),
-    row!("crossfire", Some("crossfire"), crossfire, Crossfire),
+    row!("crossfire", Some("crossfire"), crossfire, Crossfire).with_older(CROSSFIRE_OLDER),
     row!("flume", Some("flume"), flume, Flume),
     row!("futures-channel", Some("futures-channel"), futures_channel, FuturesUnbounded,
         "", "futures-core = \"0.3\"\n"),
@@ -97,6 +111,8 @@ pub const TEST_TARGETS: &[TargetInfo] = &[
     row!("planted-doubles", None, planted, Planted(Fault::Doubles)),
     row!("planted-overtakes", None, planted, Planted(Fault::Overtakes)),
     row!("planted-closes-early", None, planted, Planted(Fault::ClosesEarly)),
+    row!("planted-loses-permit", None, planted, Planted(Fault::LosesPermit)),
+    row!("planted-touches-freed", None, planted, Planted(Fault::TouchesFreed)),
 ];
 
 /// The target of this name.
@@ -109,6 +125,10 @@ pub fn target(name: &str) -> Result<&'static TargetInfo, Error> {
 }
 
 impl TargetInfo {
+    const fn with_older(self, older: &'static [Edition]) -> TargetInfo {
+        TargetInfo { source: Source { older, ..self.source }, ..self }
+    }
+
     /// A runner with no thread yet.
     pub fn runner(&self) -> Box<dyn Runner> {
         (self.runner)()

@@ -1,6 +1,7 @@
 //! The source of a small program that runs plans on one version of one crate: the files of this
 //! crate's `harness`, one file of `targets`, a manifest and a `main`.
 
+use crate::harness::target::Flavour;
 use crate::registry::TargetInfo;
 
 /// A program to be built with cargo.
@@ -12,6 +13,8 @@ pub struct HarnessSource {
     /// the manifest asks for this version or a compatible one, because cargo refuses an exact
     /// requirement on a yanked version but takes a precise update.
     pub pin: Option<(String, String)>,
+    /// The flavours that it has, if they are not those of the target.
+    pub flavours: Option<&'static [Flavour]>,
 }
 
 /// Lists files of the harness with their content.
@@ -53,16 +56,26 @@ const OPTIONAL: &str = "    usual! { close }\n";
 
 /// The program for a target at a version of its crate; `None` when the target is no crate.
 pub fn harness_source(target: &TargetInfo, version: &str) -> Option<HarnessSource> {
-    source(target, version, target.source.text.to_owned())
+    source(target, version, target.source.text.to_owned(), None)
 }
 
-/// The same without methods that older versions may lack; `None` if there are none.
-pub fn older_harness_source(target: &TargetInfo, version: &str) -> Option<HarnessSource> {
+/// Programs for versions that the first one does not fit: without methods that they may lack, then from
+/// files of their own.
+pub fn older_harness_sources(target: &TargetInfo, version: &str) -> Vec<HarnessSource> {
     let text = target.source.text;
-    text.contains(OPTIONAL).then(|| source(target, version, text.replace(OPTIONAL, "")))?
+    let without = text.contains(OPTIONAL).then(|| (text.replace(OPTIONAL, ""), None));
+    let editions = target.source.older.iter();
+    let editions = editions.map(|edition| (edition.text.to_owned(), Some(edition.flavours)));
+    let all = without.into_iter().chain(editions);
+    all.filter_map(|(text, flavours)| source(target, version, text, flavours)).collect()
 }
 
-fn source(target: &TargetInfo, version: &str, text: String) -> Option<HarnessSource> {
+fn source(
+    target: &TargetInfo,
+    version: &str,
+    text: String,
+    flavours: Option<&'static [Flavour]>,
+) -> Option<HarnessSource> {
     let package = target.package?;
     let mut files: Vec<(String, String)> = HARNESS
         .iter()
@@ -76,7 +89,8 @@ fn source(target: &TargetInfo, version: &str, text: String) -> Option<HarnessSou
     ));
     files.push(("src/main.rs".to_owned(), main_file(target)));
     files.push(("Cargo.toml".to_owned(), manifest(target, package, version)));
-    Some(HarnessSource { files, pin: Some((package.to_owned(), version.to_owned())) })
+    let pin = Some((package.to_owned(), version.to_owned()));
+    Some(HarnessSource { files, pin, flavours })
 }
 
 fn manifest(target: &TargetInfo, package: &str, version: &str) -> String {

@@ -11,12 +11,14 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use strait_calculus::{Program, Verdict, print};
-use strait_emit::{Language, emit};
+use strait_emit::{Language, emit, writable};
+use strait_fuzz::{checked_program, processes};
 use strait_generate::{
     Capabilities, Config, DEFAULT_SIZE, Explorer, Generated, Generator, Heuristic, Label, Mutant,
     Stats, Weights, mutant, operations,
 };
 use strait_queue::Shard;
+use strait_runtimes::{Flavour, TargetInfo};
 
 use crate::commands::gen_stats;
 use crate::interrupt;
@@ -68,6 +70,10 @@ pub struct GenArgs {
     /// How to write programs
     #[arg(long, value_name = "FORMAT", default_value = "strait")]
     format: Format,
+    /// With --format rust: a channel crate that `strait targets` lists. Programs are within what the crate
+    /// promises and check themselves; with --out each is a folder with a Cargo.toml
+    #[arg(long, value_name = "CRATE", conflicts_with_all = ["allow", "mutants"])]
+    target: Option<String>,
     /// Write each program to a file of this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -91,7 +97,7 @@ enum Format {
     Crystal,
     /// Flix
     Flix,
-    /// Rust with crossbeam-channel
+    /// Rust with crossbeam-channel, or with the crate that --target names
     Rust,
 }
 
@@ -122,6 +128,7 @@ struct Plan<'a> {
     generator: Generator,
     explorer: Explorer,
     indices: std::ops::Range<u64>,
+    target: Option<(&'static TargetInfo, Flavour)>,
 }
 
 /// What was done.
@@ -174,7 +181,12 @@ impl GenArgs {
             (None, Some(name)) => Heuristic::named(name)?.weights(),
             (None, None) => Heuristic::F.weights(),
         };
-        let config = Config { weights, capabilities: self.capabilities()?, size: self.size };
+        let target = self.target.as_deref().map(|name| self.target_named(name)).transpose()?;
+        let capabilities = match target {
+            Some((target, flavour)) => target_capabilities(target, flavour)?,
+            None => self.capabilities()?,
+        };
+        let config = Config { weights, capabilities, size: self.size };
         let indices = match self.index {
             Some(u64::MAX) => bail!("--index goes up to {}", u64::MAX - 1),
             Some(index) => index..index + 1,
@@ -185,7 +197,22 @@ impl GenArgs {
             generator: Generator::new(self.seed, config)?,
             explorer: Explorer { max_states: self.states },
             indices,
+            target,
         })
+    }
+
+    /// A channel crate, and the processes that it is written with: threads where it has them.
+    fn target_named(&self, name: &str) -> anyhow::Result<(&'static TargetInfo, Flavour)> {
+        if self.format != Format::Rust {
+            bail!("--target {name} names a Rust crate: add --format rust");
+        }
+        let target = strait_runtimes::target(name)?;
+        let flavours = target.flavours();
+        let threads = flavours.iter().find(|flavour| **flavour == Flavour::Threads);
+        match threads.or_else(|| flavours.first()) {
+            Some(flavour) => Ok((target, *flavour)),
+            None => bail!("{name} runs neither threads nor tasks"),
+        }
     }
 
     fn capabilities(&self) -> anyhow::Result<Capabilities> {
@@ -325,6 +352,16 @@ impl Plan<'_> {
     }
 
     fn write(&self, folder: &Path, item: &Item) -> anyhow::Result<PathBuf> {
+        if let Some((target, flavour)) = self.target {
+            let place = folder.join(&item.name);
+            for (path, text) in checked_program(target, &item.heading, &item.program, flavour)? {
+                let path = place.join(path);
+                let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+                made.and_then(|()| std::fs::write(&path, text))
+                    .with_context(|| format!("cannot write {}", path.display()))?;
+            }
+            return Ok(place);
+        }
         let extension = self.arguments.format.extension();
         let path = folder.join(format!("{}.{extension}", item.name));
         std::fs::write(&path, self.text(item)?)
@@ -333,6 +370,11 @@ impl Plan<'_> {
     }
 
     fn text(&self, item: &Item) -> anyhow::Result<String> {
+        if let Some((target, flavour)) = self.target {
+            let files = checked_program(target, &item.heading, &item.program, flavour)?;
+            let main = files.into_iter().find(|(path, _)| path.ends_with(".rs"));
+            return Ok(main.map(|(_, text)| text).unwrap_or_default());
+        }
         if let Some(language) = self.arguments.format.language() {
             let source = emit(language, &item.program)?;
             return Ok(format!("{} {}\n{source}", language.comment(), item.heading));
@@ -342,6 +384,15 @@ impl Plan<'_> {
             _ => format!("{}\n", serde_json::to_string(&item.program)?),
         })
     }
+}
+
+/// What programs for a crate may contain.
+fn target_capabilities(target: &TargetInfo, flavour: Flavour) -> anyhow::Result<Capabilities> {
+    let promised = target.capabilities(flavour);
+    let written = promised.and_then(|all| writable(target.name, processes(flavour), &all));
+    written.with_context(|| {
+        format!("{} cannot be written as plain Rust: its operations are not known", target.name)
+    })
 }
 
 fn mutant_item(seed: u64, index: u64, number: u32, mutant: Mutant, label: &Label) -> Item {

@@ -12,6 +12,7 @@ use strait_campaign::{Ending, Stop};
 use strait_findings::REDUCED;
 use strait_fuzz::{
     Exhibit, REPRODUCE, Reduced, Reducer, Reproduced, Reproducer, TargetFinder, keep, reproduction,
+    same_cause,
 };
 use strait_toolchain::Launcher;
 
@@ -87,11 +88,19 @@ impl ReduceArgs {
                 self.folder.display()
             );
         };
+        let alike = same_cause(&self.folder, &exhibit, &reduced.program)?;
+        let mut told = match alike.as_slice() {
+            [] => String::new(),
+            names => format!(
+                "The same small program, up to names and numbers, is left of {}: one cause.\n",
+                names.join(", ")
+            ),
+        };
         // The smaller program is kept whatever becomes of the program without Strait.
-        keep(&self.folder, &exhibit, &reduced, "")?;
+        keep(&self.folder, &exhibit, &reduced, &told)?;
         let reproduced = self.reproduce(ui, &exhibit, &reduced, &launcher, &stop)?;
         if let Reproduction::Ran(Reproduced { failed, runs }) = reproduced {
-            let told = format!(
+            told += &format!(
                 "{REPRODUCE}/ holds a crate that shows it without Strait: it failed in {failed} of {runs} runs of at most a minute.\n"
             );
             keep(&self.folder, &exhibit, &reduced, &told)?;
@@ -107,6 +116,7 @@ impl ReduceArgs {
                 "runs": reduced.rerun.runs,
                 "file": path,
                 "reproduction": reproduced.document(),
+                "same_cause": alike,
             }))?;
             return Ok(Status::Clean);
         }
@@ -121,13 +131,19 @@ impl ReduceArgs {
             if reduced.is_minimal { "no cut is left" } else { "time was up, more may go" },
         ))?;
         ui.note(format!("written to {}", path.display()));
+        if !alike.is_empty() {
+            ui.note(format!("the same small program is left of {}: one cause", alike.join(", ")));
+        }
         match reproduced {
             Reproduction::Ran(Reproduced { failed, runs }) => ui.note(format!(
                 "{}: the same without Strait, failed in {failed} of {runs} runs of at most a minute",
                 self.folder.join(REPRODUCE).display()
             )),
+            Reproduction::NotRun(why) => {
+                ui.note(format!("{REPRODUCE}/ was written but could not be run: {why}"));
+            }
             Reproduction::Unwritten(why) => {
-                ui.note(format!("no program without Strait was written: {why}"));
+                ui.note(format!("{REPRODUCE}/ was not written: {why}"));
             }
         }
         Ok(Status::Clean)
@@ -157,7 +173,7 @@ impl ReduceArgs {
         match reproducer.reproduce(&self.folder, &files) {
             Ok(reproduced) => Ok(Reproduction::Ran(reproduced)),
             // The finding is smaller all the same.
-            Err(error) => Ok(Reproduction::Unwritten(error.to_string())),
+            Err(error) => Ok(Reproduction::NotRun(error.to_string())),
         }
     }
 }
@@ -165,6 +181,8 @@ impl ReduceArgs {
 /// What became of the program without Strait.
 enum Reproduction {
     Ran(Reproduced),
+    /// It was written, but could not be compiled or run.
+    NotRun(String),
     Unwritten(String),
 }
 
@@ -174,6 +192,7 @@ impl Reproduction {
             Reproduction::Ran(Reproduced { failed, runs }) => {
                 json!({ "failed": failed, "runs": runs })
             }
+            Reproduction::NotRun(why) => json!({ "not_run": why }),
             Reproduction::Unwritten(why) => json!({ "unwritten": why }),
         }
     }

@@ -1,8 +1,13 @@
 //! How channel crates write their operations: one row per crate, each operation a line of Rust. A new
 //! crate is a new row.
 
-/// One crate. Expressions speak of `sender`, `receiver`, `value` and `patience`; where the crate lacks an
-/// operation, there is none.
+use std::collections::HashSet;
+
+use super::standalone::Processes;
+use crate::error::Refusal;
+
+/// One crate. Expressions speak of `sender`, `receiver`, `message` and `patience`; where the crate lacks an
+/// operation, the expression is empty.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChannelCrate {
     /// The target's name.
@@ -11,8 +16,8 @@ pub(crate) struct ChannelCrate {
     pub package: &'static str,
     /// The rest of the dependency's table.
     pub features: &'static str,
-    /// The types of the ends.
-    ends: (&'static str, &'static str),
+    /// Items that define the types `Sender` and `Receiver`, which can be cloned and shared.
+    ends: &'static str,
     /// Makes a channel for `room` messages, and one for any number.
     open: (&'static str, &'static str),
     /// `bool`: was it sent? And an `Option` of what was received.
@@ -21,40 +26,76 @@ pub(crate) struct ChannelCrate {
     trying: (&'static str, &'static str),
     /// The same with `patience`.
     waiting: (&'static str, &'static str),
-    /// A future of a `bool`.
-    pub send_task: &'static str,
-    /// A future of an `Option`.
-    receive_task: &'static str,
+    /// Awaits: was it sent? And an `Option` of what was received.
+    task: (&'static str, &'static str),
+    /// Statements that carry out one of `cases` on a thread.
+    select: &'static str,
+}
+
+/// What a program needs and a crate may not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Lack {
+    /// Channels that hold a number of messages.
+    Bounded,
+    /// Channels that hold any number.
+    Unbounded,
+    /// Operations that do not wait.
+    Trying,
+    /// Operations that are given up.
+    GivingUp,
+    /// One of several operations.
+    Select,
+    /// Operations that block a thread.
+    Threads,
+    /// Operations of tasks.
+    Tasks,
+}
+
+impl Lack {
+    /// Why the program cannot be written.
+    pub(crate) fn refusal(self) -> Refusal {
+        match self {
+            Lack::Bounded | Lack::Unbounded => Refusal::Capacity,
+            Lack::Trying => Refusal::Trying,
+            Lack::GivingUp => Refusal::GivingUp,
+            Lack::Select => Refusal::ThreadSelect,
+            Lack::Threads => Refusal::Threads,
+            Lack::Tasks => Refusal::Tasks,
+        }
+    }
 }
 
 /// Crates whose operations and errors are called as those of std.
 macro_rules! usual {
-    ($name:literal, $crate_name:literal, $send:literal, $receive:literal, $send_task:literal, $receive_task:literal, $waiting:expr) => {
+    ($name:literal, $crate_name:literal, $blocking:expr, $waiting:expr, $task:expr, $select:expr) => {
         ChannelCrate {
             name: $name,
             package: $name,
             features: "",
-            ends: (concat!($crate_name, "::Sender<T>"), concat!($crate_name, "::Receiver<T>")),
-            open: (concat!($crate_name, "::bounded(room)"), concat!($crate_name, "::unbounded()")),
-            blocking: (
-                concat!("sender.", $send, "(value).is_ok()"),
-                concat!("receiver.", $receive, "().ok()"),
+            ends: concat!(
+                "type Sender = ",
+                $crate_name,
+                "::Sender<Message>;\ntype Receiver = ",
+                $crate_name,
+                "::Receiver<Message>;\n"
             ),
+            open: (concat!($crate_name, "::bounded(room)"), concat!($crate_name, "::unbounded()")),
+            blocking: $blocking,
             trying: (
                 concat!(
-                    "match sender.try_send(value) { Ok(()) => Some(true), Err(",
+                    "match sender.try_send(message) {\n        Ok(()) => Some(true),\n        Err(",
                     $crate_name,
-                    "::TrySendError::Full(_)) => None, Err(_) => Some(false) }"
+                    "::TrySendError::Full(_)) => None,\n        Err(_) => Some(false),\n    }"
                 ),
                 concat!(
-                    "match receiver.try_recv() { Ok(value) => Some(Some(value)), Err(",
+                    "match receiver.try_recv() {\n        Ok(message) => Some(Some(message)),\n        Err(",
                     $crate_name,
-                    "::TryRecvError::Empty) => None, Err(_) => Some(None) }"
+                    "::TryRecvError::Empty) => None,\n        Err(_) => Some(None),\n    }"
                 ),
             ),
             waiting: $waiting,
-            send_task: $send_task,
-            receive_task: $receive_task,
+            task: $task,
+            select: $select,
         }
     };
 }
@@ -64,88 +105,157 @@ macro_rules! timeouts {
     ($crate_name:literal) => {
         (
             concat!(
-                "match sender.send_timeout(value, patience) { Ok(()) => Some(true), Err(",
+                "match sender.send_timeout(message, patience) {\n        Ok(()) => Some(true),\n        Err(",
                 $crate_name,
-                "::SendTimeoutError::Timeout(_)) => None, Err(_) => Some(false) }"
+                "::SendTimeoutError::Timeout(_)) => None,\n        Err(_) => Some(false),\n    }"
             ),
             concat!(
-                "match receiver.recv_timeout(patience) { Ok(value) => Some(Some(value)), Err(",
+                "match receiver.recv_timeout(patience) {\n        Ok(message) => Some(Some(message)),\n        Err(",
                 $crate_name,
-                "::RecvTimeoutError::Timeout) => None, Err(_) => Some(None) }"
+                "::RecvTimeoutError::Timeout) => None,\n        Err(_) => Some(None),\n    }"
             ),
         )
     };
 }
 
+const BLOCKING: (&str, &str) = ("sender.send(message).is_ok()", "receiver.recv().ok()");
+const ASYNC: (&str, &str) =
+    ("sender.send_async(message).await.is_ok()", "receiver.recv_async().await.ok()");
+
+const CROSSBEAM_SELECT: &str = "\
+let mut select = crossbeam_channel::Select::new();
+    for case in &cases {
+        match case {
+            Case::Put(sender, _) => select.send(sender),
+            Case::Get(receiver) => select.recv(receiver),
+        };
+    }
+    let operation = match patience {
+        None => select.select(),
+        Some(patience) => select.select_timeout(patience).ok()?,
+    };
+    let number = operation.index();
+    match cases.into_iter().nth(number)? {
+        Case::Put(sender, message) => {
+            let _ = operation.send(sender, message);
+            Some((number, None))
+        }
+        Case::Get(receiver) => Some((number, operation.recv(receiver).ok())),
+    }";
+
+const FLUME_SELECT: &str = "\
+let mut selector = flume::Selector::new();
+    for (number, case) in cases.into_iter().enumerate() {
+        selector = match case {
+            Case::Put(sender, message) => selector.send(sender, message, move |_| (number, None)),
+            Case::Get(receiver) => selector.recv(receiver, move |received| (number, received.ok())),
+        };
+    }
+    match patience {
+        None => Some(selector.wait()),
+        Some(patience) => selector.wait_timeout(patience).ok(),
+    }";
+
+const CROSSFIRE_ENDS: &str = "\
+/// Bounded or not, for threads and for tasks.
+#[derive(Clone)]
+enum Sender {
+    Bounded(crossfire::MTx<crossfire::mpmc::Array<Message>>, crossfire::MAsyncTx<crossfire::mpmc::Array<Message>>),
+    Unbounded(crossfire::MTx<crossfire::mpmc::List<Message>>),
+}
+
+#[derive(Clone)]
+enum Receiver {
+    Bounded(crossfire::MRx<crossfire::mpmc::Array<Message>>, crossfire::MAsyncRx<crossfire::mpmc::Array<Message>>),
+    Unbounded(crossfire::MRx<crossfire::mpmc::List<Message>>, crossfire::MAsyncRx<crossfire::mpmc::List<Message>>),
+}
+";
+
 const CRATES: &[ChannelCrate] = &[
-    usual!(
-        "flume",
-        "flume",
-        "send",
-        "recv",
-        "async { sender.send_async(value).await.is_ok() }",
-        "async { receiver.recv_async().await.ok() }",
-        timeouts!("flume")
-    ),
-    usual!(
-        "loole",
-        "loole",
-        "send",
-        "recv",
-        "async { sender.send_async(value).await.is_ok() }",
-        "async { receiver.recv_async().await.ok() }",
-        timeouts!("loole")
-    ),
+    usual!("flume", "flume", BLOCKING, timeouts!("flume"), ASYNC, FLUME_SELECT),
+    usual!("loole", "loole", BLOCKING, timeouts!("loole"), ASYNC, ""),
     usual!(
         "crossbeam-channel",
         "crossbeam_channel",
-        "send",
-        "recv",
-        "",
-        "",
-        timeouts!("crossbeam_channel")
+        BLOCKING,
+        timeouts!("crossbeam_channel"),
+        ("", ""),
+        CROSSBEAM_SELECT
     ),
     usual!(
         "async-channel",
         "async_channel",
-        "send_blocking",
-        "recv_blocking",
-        "async { sender.send(value).await.is_ok() }",
-        "async { receiver.recv().await.ok() }",
-        ("", "")
+        ("sender.send_blocking(message).is_ok()", "receiver.recv_blocking().ok()"),
+        ("", ""),
+        ("sender.send(message).await.is_ok()", "receiver.recv().await.ok()"),
+        ""
     ),
     ChannelCrate {
         name: "kanal",
         package: "kanal",
         features: "",
-        ends: ("kanal::Sender<T>", "kanal::Receiver<T>"),
+        ends: "type Sender = kanal::Sender<Message>;\ntype Receiver = kanal::Receiver<Message>;\n",
         open: ("kanal::bounded(room)", "kanal::unbounded()"),
-        blocking: ("sender.send(value).is_ok()", "receiver.recv().ok()"),
+        blocking: BLOCKING,
         trying: (
-            "match sender.try_send(value) { Ok(true) => Some(true), Ok(false) => None, Err(_) => Some(false) }",
-            "match receiver.try_recv() { Ok(Some(value)) => Some(Some(value)), Ok(None) => None, Err(_) => Some(None) }",
+            "sender.try_send(message).map_or(Some(false), |is_sent| is_sent.then_some(true))",
+            "receiver.try_recv().map_or(Some(None), |received| received.map(Some))",
+        ),
+        // The names of errors differ between versions.
+        waiting: (
+            "match sender.send_timeout(message, patience) {\n        Ok(()) => Some(true),\n        Err(error) if format!(\"{error:?}\").starts_with(\"Timeout\") => None,\n        Err(_) => Some(false),\n    }",
+            "match receiver.recv_timeout(patience) {\n        Ok(message) => Some(Some(message)),\n        Err(error) if format!(\"{error:?}\").starts_with(\"Timeout\") => None,\n        Err(_) => Some(None),\n    }",
+        ),
+        task: (
+            "sender.clone_async().send(message).await.is_ok()",
+            "receiver.clone_async().recv().await.ok()",
+        ),
+        select: "",
+    },
+    ChannelCrate {
+        name: "crossfire",
+        package: "crossfire",
+        features: "",
+        ends: CROSSFIRE_ENDS,
+        open: (
+            "let (sender, receiver) = crossfire::mpmc::bounded_blocking(room);\n    let tasks = (sender.clone().into_async(), receiver.clone().into_async());\n    (Sender::Bounded(sender, tasks.0), Receiver::Bounded(receiver, tasks.1))",
+            "let (sender, receiver) = crossfire::mpmc::unbounded_blocking();\n    let task = receiver.clone().into_async();\n    (Sender::Unbounded(sender), Receiver::Unbounded(receiver, task))",
+        ),
+        blocking: (
+            "match sender {\n        Sender::Bounded(sender, _) => sender.send(message).is_ok(),\n        Sender::Unbounded(sender) => sender.send(message).is_ok(),\n    }",
+            "match receiver {\n        Receiver::Bounded(receiver, _) => receiver.recv().ok(),\n        Receiver::Unbounded(receiver, _) => receiver.recv().ok(),\n    }",
+        ),
+        trying: (
+            "let sent = match sender {\n        Sender::Bounded(sender, _) => sender.try_send(message),\n        Sender::Unbounded(sender) => sender.try_send(message),\n    };\n    match sent {\n        Ok(()) => Some(true),\n        Err(crossfire::TrySendError::Full(_)) => None,\n        Err(_) => Some(false),\n    }",
+            "let received = match receiver {\n        Receiver::Bounded(receiver, _) => receiver.try_recv(),\n        Receiver::Unbounded(receiver, _) => receiver.try_recv(),\n    };\n    match received {\n        Ok(message) => Some(Some(message)),\n        Err(crossfire::TryRecvError::Empty) => None,\n        Err(_) => Some(None),\n    }",
         ),
         waiting: (
-            "match sender.send_timeout(value, patience) { Ok(()) => Some(true), Err(kanal::SendTimeoutError::Timeout(_)) => None, Err(_) => Some(false) }",
-            "match receiver.recv_timeout(patience) { Ok(value) => Some(Some(value)), Err(kanal::ReceiveErrorTimeout::Timeout) => None, Err(_) => Some(None) }",
+            "let sent = match sender {\n        Sender::Bounded(sender, _) => sender.send_timeout(message, patience),\n        Sender::Unbounded(sender) => sender.send_timeout(message, patience),\n    };\n    match sent {\n        Ok(()) => Some(true),\n        Err(crossfire::SendTimeoutError::Timeout(_)) => None,\n        Err(_) => Some(false),\n    }",
+            "let received = match receiver {\n        Receiver::Bounded(receiver, _) => receiver.recv_timeout(patience),\n        Receiver::Unbounded(receiver, _) => receiver.recv_timeout(patience),\n    };\n    match received {\n        Ok(message) => Some(Some(message)),\n        Err(crossfire::RecvTimeoutError::Timeout) => None,\n        Err(_) => Some(None),\n    }",
         ),
-        send_task: "async { sender.clone_async().send(value).await.is_ok() }",
-        receive_task: "async { receiver.clone_async().recv().await.ok() }",
+        task: (
+            "match sender {\n        Sender::Bounded(_, sender) => sender.send(message).await.is_ok(),\n        Sender::Unbounded(sender) => sender.send(message).is_ok(),\n    }",
+            "match receiver {\n        Receiver::Bounded(_, receiver) => receiver.recv().await.ok(),\n        Receiver::Unbounded(_, receiver) => receiver.recv().await.ok(),\n    }",
+        ),
+        select: "",
     },
     ChannelCrate {
         name: "postage",
         package: "postage",
         features: "",
-        ends: ("postage::dispatch::Sender<T>", "postage::dispatch::Receiver<T>"),
+        ends: "type Sender = postage::dispatch::Sender<Message>;\ntype Receiver = postage::dispatch::Receiver<Message>;\n",
         open: ("postage::dispatch::channel(room)", ""),
         blocking: (
-            "postage::sink::Sink::blocking_send(&mut sender.clone(), value).is_ok()",
+            "postage::sink::Sink::blocking_send(&mut sender.clone(), message).is_ok()",
             "postage::stream::Stream::blocking_recv(&mut receiver.clone())",
         ),
         trying: ("", ""),
         waiting: ("", ""),
-        send_task: "async { postage::sink::Sink::send(&mut sender.clone(), value).await.is_ok() }",
-        receive_task: "async { postage::stream::Stream::recv(&mut receiver.clone()).await }",
+        task: (
+            "postage::sink::Sink::send(&mut sender.clone(), message).await.is_ok()",
+            "postage::stream::Stream::recv(&mut receiver.clone()).await",
+        ),
+        select: "",
     },
 ];
 
@@ -155,77 +265,65 @@ impl ChannelCrate {
         CRATES.iter().find(|known| known.name == name)
     }
 
-    /// Functions that open channels, send and receive. One that the crate cannot have is left out, so that a
-    /// program that needs it does not compile.
+    /// What a program needs of the crate that it does not have, if there is any such thing.
+    pub(crate) fn lack(&self, processes: Processes, needed: &HashSet<Lack>) -> Option<Lack> {
+        let has_threads = processes != Processes::Tasks;
+        let is_missing = |lack: &Lack| match lack {
+            Lack::Bounded => self.open.0.is_empty(),
+            Lack::Unbounded => self.open.1.is_empty(),
+            Lack::Trying => self.trying.0.is_empty(),
+            Lack::GivingUp => has_threads && self.waiting.0.is_empty(),
+            Lack::Select => has_threads && self.select.is_empty(),
+            Lack::Threads => has_threads && self.blocking.0.is_empty(),
+            Lack::Tasks => processes != Processes::Threads && self.task.0.is_empty(),
+        };
+        let always = [Lack::Threads, Lack::Tasks];
+        always.iter().chain(needed).find(|lack| is_missing(lack)).copied()
+    }
+
+    /// Functions that open channels, send and receive.
     pub(crate) fn operations(&self) -> String {
-        let (sender, receiver) = self.ends;
-        let ends = format!("({sender}, {receiver})");
-        let send_heads = format!("sender: &{sender}, value: T, random: &mut Random");
-        let receive_heads = format!("receiver: &{receiver}, random: &mut Random");
-        let line =
-            |line: &str| if line.is_empty() { String::new() } else { format!("    {line}\n") };
-        let unused = |text: String| match text.as_str() {
-            "" => text,
-            _ => format!("    let _ = &random;\n{text}"),
-        };
-        let both = |task: &str, thread: &str| match (task, thread) {
-            ("", thread) => unused(line(thread)),
-            (task, "") => line(task),
-            _ => {
-                format!("    if random.is_task {{\n        return {task};\n    }}\n    {thread}\n")
-            }
-        };
-        let called = |name: &str, future: &str, more: &str| match future {
-            "" => String::new(),
-            future => format!("{name}({future}{more})"),
-        };
-        let block_on = |future: &str| called("block_on", future, "");
-        let give_up = |future: &str| called("give_up", future, ", random");
-        let patiently = |line: &str| match line {
-            "" => String::new(),
-            line => format!("let patience = random.patience();\n    {line}"),
-        };
         let functions = [
-            (format!("fn bounded<T: Seen>(room: usize) -> {ends}"), line(self.open.0)),
-            (format!("fn unbounded<T: Seen>() -> {ends}"), line(self.open.1)),
+            ("fn bounded(room: usize) -> (Sender, Receiver)", self.open.0),
+            ("fn unbounded() -> (Sender, Receiver)", self.open.1),
             (
-                format!("/// Was it sent?\nfn send<T: Seen>({send_heads}) -> bool"),
-                both(&block_on(self.send_task), self.blocking.0),
+                "/// Was it sent?\nfn send(sender: &Sender, message: Message) -> bool",
+                self.blocking.0,
             ),
             (
-                format!(
-                    "/// `None` if all senders have gone.\nfn receive<T: Seen>({receive_heads}) -> Option<T>"
-                ),
-                both(&block_on(self.receive_task), self.blocking.1),
+                "/// `None` if all senders have gone.\nfn receive(receiver: &Receiver) -> Option<Message>",
+                self.blocking.1,
             ),
             (
-                format!(
-                    "/// `None` if there is no room.\nfn send_at_once<T: Seen>({send_heads}) -> Option<bool>"
-                ),
-                unused(line(self.trying.0)),
+                "/// `None` if there is no room.\nfn try_send(sender: &Sender, message: Message) -> Option<bool>",
+                self.trying.0,
             ),
             (
-                format!(
-                    "/// `None` if there is no message.\nfn receive_at_once<T: Seen>({receive_heads}) -> Option<Option<T>>"
-                ),
-                unused(line(self.trying.1)),
+                "/// `None` if there is no message.\nfn try_receive(receiver: &Receiver) -> Option<Option<Message>>",
+                self.trying.1,
             ),
             (
-                format!(
-                    "/// `None` if it was given up.\nfn send_or_give_up<T: Seen>({send_heads}) -> Option<bool>"
-                ),
-                both(&give_up(self.send_task), &patiently(self.waiting.0)),
+                "/// `None` if the time was up.\nfn send_within(sender: &Sender, message: Message, patience: Duration) -> Option<bool>",
+                self.waiting.0,
             ),
             (
-                format!(
-                    "/// `None` if it was given up.\nfn receive_or_give_up<T: Seen>({receive_heads}) -> Option<Option<T>>"
-                ),
-                both(&give_up(self.receive_task), &patiently(self.waiting.1)),
+                "/// `None` if the time was up.\nfn receive_within(receiver: &Receiver, patience: Duration) -> Option<Option<Message>>",
+                self.waiting.1,
+            ),
+            ("async fn send_task(sender: &Sender, message: Message) -> bool", self.task.0),
+            ("async fn receive_task(receiver: &Receiver) -> Option<Message>", self.task.1),
+            (
+                "/// The case that was carried out and what was received; `None` if the time was up.\nfn select_thread(cases: Vec<Case<'_>>, patience: Option<Duration>) -> Option<(usize, Option<Message>)>",
+                self.select,
             ),
         ];
-        let present = functions.iter().filter(|(_, body)| !body.is_empty());
-        let texts: Vec<String> =
-            present.map(|(head, body)| format!("{head} {{\n{body}}}\n")).collect();
-        texts.join("\n")
+        let lacking = format!("unreachable!(\"{} has no such operation\")", self.name);
+        let body =
+            |body: &'static str| if body.is_empty() { lacking.clone() } else { body.to_owned() };
+        let texts: Vec<String> = functions
+            .into_iter()
+            .map(|(head, text)| format!("{head} {{\n    {}\n}}", body(text)))
+            .collect();
+        format!("{}\n{}", self.ends, texts.join("\n\n"))
     }
 }

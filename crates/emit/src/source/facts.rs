@@ -177,7 +177,7 @@ fn expressions(statement: &Stmt, found: &mut impl FnMut(&Expr)) {
 }
 
 /// The blocks of a statement.
-fn blocks(statement: &Stmt) -> Vec<&Block> {
+pub fn blocks(statement: &Stmt) -> Vec<&Block> {
     match &statement.kind {
         StmtKind::Select { cases, default } => {
             cases.iter().map(|case| &case.body).chain(default).collect()

@@ -27,7 +27,7 @@ use strait_calculus::{FuncId, Program};
 use crate::error::Error;
 use crate::language::{Era, Language};
 
-pub use standalone::{Processes, Standalone, standalone};
+pub use standalone::{Messages, Processes, Standalone, standalone, writable};
 
 pub(crate) use interpreters::{go_interpreter, kotlin_interpreter};
 

@@ -1,7 +1,9 @@
-//! Rust: threads and crossbeam-channel, the crate whose `select!` takes sends and receives.
+//! Rust. Everything but operations on channels is written here; those are written in one of two ways.
 //!
-//! Closing is not written: in Rust a channel closes when its last sender is dropped, which depends
-//! on who still holds one.
+//! The first is in this file: threads and crossbeam-channel, the crate whose `select!` takes sends and
+//! receives. Closing is not written: in Rust a channel closes when its last sender is dropped, which
+//! depends on who still holds one. The second is in [`super::standalone`]: any channel crate, whose ends are
+//! variables of their own.
 
 use strait_calculus::ast::{Block, Capacity, Case, CaseOp, Expr, Stmt, StmtKind, Type};
 use strait_calculus::{FuncId, Program, VarId};
@@ -9,12 +11,13 @@ use strait_calculus::{FuncId, Program, VarId};
 use super::expression::{Arithmetic, Notation, expression};
 use super::facts::Facts;
 use super::scope::{Scope, identifier};
+use super::standalone::EndUses;
 use super::text::Text;
 use super::{Naming, leaves_loop_from_branch, main_first};
 use crate::error::Error;
 use crate::language::Language;
 
-const RESERVED: &[&str] = &[
+pub(super) const RESERVED: &[&str] = &[
     "abstract", "as", "async", "await", "become", "box", "break", "channel", "const", "continue",
     "crate", "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if",
     "impl", "in", "let", "loop", "macro", "main", "match", "mod", "move", "mut", "override", "p",
@@ -36,11 +39,19 @@ pub fn functions(program: &Program, naming: Naming) -> Result<String, Error> {
     let mut texts = Vec::new();
     for id in main_first(program) {
         let scope = Scope::new(program, &facts, id, RESERVED);
-        let mut writer = Writer { scope, naming, text: Text::new("    "), loops: Vec::new() };
+        let mut writer = Writer::new(scope, naming, Ends::Joined);
         writer.function(id)?;
         texts.push(writer.text.finish());
     }
     Ok(texts.join("\n"))
+}
+
+/// How operations on channels are written.
+pub(super) enum Ends<'a> {
+    /// A variable holds both ends of a channel of crossbeam-channel.
+    Joined,
+    /// Each end is a variable of its own.
+    Separate(&'a EndUses),
 }
 
 fn function_name(program: &Program, id: FuncId, naming: Naming) -> String {
@@ -55,7 +66,7 @@ fn beyond(what: &'static str) -> Error {
     Error::Beyond { language: Language::Rust, what }
 }
 
-fn type_text(ty: &Type) -> Result<String, Error> {
+pub(super) fn type_text(ty: &Type) -> Result<String, Error> {
     Ok(match ty {
         Type::Unit => "()".to_owned(),
         Type::Bool => "bool".to_owned(),
@@ -65,16 +76,21 @@ fn type_text(ty: &Type) -> Result<String, Error> {
     })
 }
 
-struct Writer<'a> {
-    scope: Scope<'a>,
+pub(super) struct Writer<'a> {
+    pub(super) scope: Scope<'a>,
     naming: Naming,
-    text: Text,
+    ends: Ends<'a>,
+    pub(super) text: Text,
     /// For each enclosing loop its label, if it needs one.
-    loops: Vec<Option<String>>,
+    pub(super) loops: Vec<Option<String>>,
 }
 
-impl Writer<'_> {
-    fn function(&mut self, id: FuncId) -> Result<(), Error> {
+impl<'a> Writer<'a> {
+    pub(super) fn new(scope: Scope<'a>, naming: Naming, ends: Ends<'a>) -> Self {
+        Writer { scope, naming, ends, text: Text::new("    "), loops: Vec::new() }
+    }
+
+    pub(super) fn function(&mut self, id: FuncId) -> Result<(), Error> {
         let function = self.scope.function();
         let name = function_name(self.scope.program, id, self.naming);
         let mut params = vec!["p: &mut Process".to_owned()];
@@ -88,7 +104,12 @@ impl Writer<'_> {
             ty => format!(" -> {}", type_text(ty)?),
         };
         self.text.line(format!("fn {name}({}){result} {{", params.join(", ")));
-        self.indented(&function.body)?;
+        match self.ends {
+            Ends::Separate(uses) if id == self.scope.program.main => {
+                self.separate_main(uses, &function.body)?;
+            }
+            _ => self.indented(&function.body)?,
+        }
         let last = function.body.statements.last().map(|statement| &statement.kind);
         if !matches!(last, Some(StmtKind::Return { .. })) {
             match &function.result {
@@ -115,25 +136,25 @@ impl Writer<'_> {
     }
 
     /// A value that is only looked at.
-    fn place(&self, source: &Expr) -> Result<String, Error> {
+    pub(super) fn place(&self, source: &Expr) -> Result<String, Error> {
         expression(&NOTATION, &self.scope, source).ok_or_else(|| beyond("nil channels"))
     }
 
-    fn block(&mut self, block: &Block) -> Result<(), Error> {
+    pub(super) fn block(&mut self, block: &Block) -> Result<(), Error> {
         let mark = self.scope.enter();
         block.statements.iter().try_for_each(|statement| self.statement(statement))?;
         self.scope.leave(mark);
         Ok(())
     }
 
-    fn indented(&mut self, block: &Block) -> Result<(), Error> {
+    pub(super) fn indented(&mut self, block: &Block) -> Result<(), Error> {
         self.text.indent();
         self.block(block)?;
         self.text.outdent();
         Ok(())
     }
 
-    fn assign(&mut self, var: VarId, value: &str) {
+    pub(super) fn assign(&mut self, var: VarId, value: &str) {
         let name = self.scope.name(var);
         if !self.scope.declare(var) {
             return self.text.line(format!("{name} = {value};"));
@@ -142,7 +163,8 @@ impl Writer<'_> {
         self.text.line(format!("let {mutable}{name} = {value};"));
     }
 
-    fn statement(&mut self, statement: &Stmt) -> Result<(), Error> {
+    /// A statement about channels, joined ends.
+    fn communicate(&mut self, statement: &Stmt) -> Result<(), Error> {
         match &statement.kind {
             StmtKind::NewChannel { var, element, capacity } => {
                 let element = type_text(element)?;
@@ -151,10 +173,6 @@ impl Writer<'_> {
                     Capacity::Bounded(size) => format!("Channel::<{element}>::bounded({size})"),
                     Capacity::Unbounded => format!("Channel::<{element}>::unbounded()"),
                 };
-                self.assign(*var, &value);
-            }
-            StmtKind::Assign { var, value } => {
-                let value = self.expression(value)?;
                 self.assign(*var, &value);
             }
             StmtKind::Put { channel, value } => {
@@ -178,6 +196,27 @@ impl Writer<'_> {
             StmtKind::Abandon { .. } => return Err(beyond("receivers that leave")),
             StmtKind::Select { cases, default } => self.select(cases, default.as_ref())?,
             StmtKind::Spawn { body, .. } => self.spawn(body)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    pub(super) fn statement(&mut self, statement: &Stmt) -> Result<(), Error> {
+        match &statement.kind {
+            StmtKind::NewChannel { .. }
+            | StmtKind::Put { .. }
+            | StmtKind::Get { .. }
+            | StmtKind::Close { .. }
+            | StmtKind::Abandon { .. }
+            | StmtKind::Select { .. }
+            | StmtKind::Spawn { .. } => match self.ends {
+                Ends::Joined => self.communicate(statement)?,
+                Ends::Separate(uses) => self.separate(uses, statement)?,
+            },
+            StmtKind::Assign { var, value } => {
+                let value = self.expression(value)?;
+                self.assign(*var, &value);
+            }
             StmtKind::Call { function, arguments, result } => {
                 let mut texts = vec!["p".to_owned()];
                 for argument in arguments {

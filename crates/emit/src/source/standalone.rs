@@ -2,20 +2,23 @@
 //! nothing of Strait. In: a program, the crate, who runs the processes, and which outcomes are possible.
 //! Out: `Cargo.toml` and `src/main.rs`.
 //!
-//! The file reads in two parts. `round` is the program: fresh channels, and one closure per process, which
-//! returns what it saw. The rest runs rounds in batches, each process on its own thread, and exits with 1
-//! when a round hangs or gives an outcome that no schedule gives.
+//! Each end of a channel is a variable of its own, and a process holds the ends that it uses, as Rust
+//! programs do. Two kinds of ends differ. One that the program closes or abandons is shared by all processes,
+//! so that closing takes effect at once. Those of a channel that stands in a select stay until the round is
+//! over, because a select would notice that they have gone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use strait_calculus::ast::{Block, Capacity, Case, CaseOp, Expr, ExprKind, Stmt, StmtKind, Type};
 use strait_calculus::{Program, VarId};
+use strait_generate::Capabilities;
 
-use super::Files;
-use super::channel_crate::ChannelCrate;
-use super::text::Text;
-use crate::error::Error;
-use crate::language::Language;
+use super::channel_crate::{ChannelCrate, Lack};
+use super::facts::{Facts, blocks, element_of};
+use super::rust::{Ends, RESERVED, Writer, type_text};
+use super::scope::Scope;
+use super::{Files, Naming, main_first};
+use crate::error::{Error, Refusal};
 
 /// Who runs the processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +29,17 @@ pub enum Processes {
     Tasks,
     /// Either, drawn for each process.
     Mixed,
+}
+
+/// What messages are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Messages {
+    /// Integers.
+    Plain,
+    /// Boxes on the heap.
+    Boxed,
+    /// Values that count how often they are dropped.
+    Counted,
 }
 
 /// What a standalone program is made of, beside the program.
@@ -39,26 +53,32 @@ pub struct Standalone<'a> {
     pub version: Option<&'a str>,
     /// Who runs the processes.
     pub processes: Processes,
-    /// Every possible outcome, in the text form of [`strait_runtimes::Record`]; `None` if only hangs and
-    /// crashes are looked for.
+    /// What messages are.
+    pub messages: Messages,
+    /// Every possible outcome, in the text form of [`strait_runtimes::Record`]; `None` if they are not known.
     pub possible: Option<&'a [String]>,
-}
-
-fn beyond(what: &'static str) -> Error {
-    Error::Beyond { language: Language::Rust, what }
+    /// Outcomes that are known to be impossible.
+    pub impossible: &'a [String],
 }
 
 /// Writes the crate.
 pub fn standalone(program: &Program, about: &Standalone<'_>) -> Result<Files, Error> {
     let program = &*super::checked(program)?;
-    let channels =
-        ChannelCrate::named(about.target).ok_or_else(|| beyond("such channel crate here"))?;
-    if about.processes != Processes::Threads && channels.send_task.is_empty() {
-        return Err(beyond("tasks in this crate"));
+    let refuse = |why| Error::NotStandalone { target: about.target.to_owned(), why };
+    let channels = ChannelCrate::named(about.target).ok_or_else(|| refuse(Refusal::Crate))?;
+    let uses = EndUses::of(program).map_err(refuse)?;
+    if let Some(lack) = channels.lack(about.processes, &uses.operations) {
+        return Err(refuse(lack.refusal()));
     }
-    let mut writer = Writer { program, text: Text::new("    ") };
-    writer.round()?;
-    let main = main_file(program, about, channels, &writer.text.finish());
+    let facts = Facts::of(program);
+    let mut functions = Vec::new();
+    for id in main_first(program) {
+        let scope = Scope::new(program, &facts, id, RESERVED);
+        let mut writer = Writer::new(scope, Naming::Alone, Ends::Separate(&uses));
+        writer.function(id)?;
+        functions.push(writer.text.finish());
+    }
+    let main = main_file(about, channels, functions.join("\n").trim_end());
     let version = about.version.unwrap_or("*");
     let dependency = match channels.package {
         "" => String::new(),
@@ -74,272 +94,491 @@ pub fn standalone(program: &Program, about: &Standalone<'_>) -> Result<Files, Er
     Ok(vec![("Cargo.toml".to_owned(), manifest), ("src/main.rs".to_owned(), main)])
 }
 
-/// The statements of each process: main, and those that it starts before its first operation.
-fn processes(program: &Program) -> Result<(Vec<&Stmt>, Vec<Vec<&Stmt>>), Error> {
-    let (mut opened, mut main, mut children) = (Vec::new(), Vec::new(), Vec::new());
-    for statement in &program.functions[program.main].body.statements {
-        match &statement.kind {
-            StmtKind::NewChannel { .. } if main.is_empty() => opened.push(statement),
-            StmtKind::Spawn { body, .. } if main.is_empty() => {
-                children.push(body.statements.iter().collect());
-            }
-            StmtKind::NewChannel { .. } | StmtKind::Spawn { .. } => {
-                return Err(beyond("processes and channels that begin later here"));
-            }
-            _ => main.push(statement),
-        }
+/// The capabilities of a target as far as its programs can be written; `None` if the crate is not known.
+pub fn writable(
+    target: &str,
+    processes: Processes,
+    capabilities: &Capabilities,
+) -> Option<Capabilities> {
+    let channels = ChannelCrate::named(target)?;
+    let has = |lack: Lack| channels.lack(processes, &HashSet::from([lack])).is_none();
+    let mut all = capabilities.clone();
+    all.channels_over_channels = false;
+    all.recursion = false;
+    if !has(Lack::Select) {
+        (all.select_gets, all.select_puts) = (false, false);
     }
-    children.insert(0, main);
-    Ok((opened, children))
+    if !has(Lack::Trying) {
+        (all.default_gets, all.default_puts) = (false, false);
+    }
+    if !has(Lack::GivingUp) {
+        (all.timeout_gets, all.timeout_puts) = (false, false);
+    }
+    all.buffered &= has(Lack::Bounded);
+    all.unbounded &= has(Lack::Unbounded);
+    Some(all)
 }
 
-struct Writer<'a> {
-    program: &'a Program,
-    text: Text,
+/// Which ends of its channels a program uses, and how.
+#[derive(Debug, Default)]
+pub(super) struct EndUses {
+    closed: HashSet<VarId>,
+    abandoned: HashSet<VarId>,
+    selected: HashSet<VarId>,
+    /// What the crate has to offer.
+    operations: HashSet<Lack>,
+}
+
+/// An end of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Side {
+    Sender,
+    Receiver,
+}
+
+impl Side {
+    fn name(self) -> &'static str {
+        match self {
+            Side::Sender => "sender",
+            Side::Receiver => "receiver",
+        }
+    }
+}
+
+impl EndUses {
+    fn of(program: &Program) -> Result<EndUses, Refusal> {
+        let is_channel = |ty: &Option<Type>| matches!(ty, Some(Type::Chan(_)));
+        for id in program.functions.indices().filter(|id| *id != program.main) {
+            if program.functions[id].variables.iter().any(|variable| is_channel(&variable.ty)) {
+                return Err(Refusal::ChannelsInFunctions);
+            }
+        }
+        let main = &program.functions[program.main];
+        let mut opened = HashSet::new();
+        let mut uses = EndUses::default();
+        uses.block(&main.body, &mut opened)?;
+        let channels = main.variables.iter_enumerated().filter(|(_, known)| is_channel(&known.ty));
+        // A channel that no statement opens came out of another variable or out of a message.
+        match channels.into_iter().all(|(var, _)| opened.contains(&var)) {
+            true => Ok(uses),
+            false => Err(Refusal::ChannelsAsValues),
+        }
+    }
+
+    fn block(&mut self, block: &Block, opened: &mut HashSet<VarId>) -> Result<(), Refusal> {
+        block.statements.iter().try_for_each(|statement| self.statement(statement, opened))
+    }
+
+    fn statement(&mut self, statement: &Stmt, opened: &mut HashSet<VarId>) -> Result<(), Refusal> {
+        match &statement.kind {
+            StmtKind::NewChannel { var, element, capacity } => {
+                if !opened.insert(*var) || matches!(element, Type::Chan(_)) {
+                    return Err(Refusal::ChannelsAsValues);
+                }
+                self.operations.insert(match capacity {
+                    Capacity::Unbounded => Lack::Unbounded,
+                    Capacity::Rendezvous | Capacity::Bounded(_) => Lack::Bounded,
+                });
+            }
+            StmtKind::Put { value, .. } => not_a_channel(value)?,
+            StmtKind::Close { channel } => self.closed.extend(variable(channel)?),
+            StmtKind::Abandon { channel } => self.abandoned.extend(variable(channel)?),
+            StmtKind::Select { cases, default } => self.select(cases, default.is_some())?,
+            StmtKind::NewLock { .. } | StmtKind::Sync { .. } | StmtKind::Add { .. } => {
+                return Err(Refusal::Locks);
+            }
+            _ => {}
+        }
+        blocks(statement).into_iter().try_for_each(|block| self.block(block, opened))
+    }
+
+    fn select(&mut self, cases: &[Case], has_default: bool) -> Result<(), Refusal> {
+        let mut count: u32 = 0;
+        for case in cases {
+            let (CaseOp::Put { channel, .. } | CaseOp::Get { channel, .. }) = &case.op else {
+                continue;
+            };
+            count += 1;
+            self.selected.extend(variable(channel)?);
+        }
+        let has_timeout = cases.iter().any(|case| case.op == CaseOp::Timeout);
+        self.operations.insert(match (count, has_default, has_timeout) {
+            (0, ..) | (2.., true, _) | (_, true, true) => return Err(Refusal::Select),
+            (1, true, false) => Lack::Trying,
+            (1, false, true) => Lack::GivingUp,
+            // Is written as the operation alone.
+            (1, false, false) => return Ok(()),
+            (2.., false, _) => Lack::Select,
+        });
+        Ok(())
+    }
+
+    fn is_shared(&self, var: VarId, side: Side) -> bool {
+        match side {
+            Side::Sender => self.closed.contains(&var),
+            Side::Receiver => self.abandoned.contains(&var),
+        }
+    }
+}
+
+/// The variable that names a channel.
+fn variable(channel: &Expr) -> Result<Option<VarId>, Refusal> {
+    match channel.kind {
+        ExprKind::Var(var) => Ok(Some(var)),
+        _ => Err(Refusal::Nil),
+    }
+}
+
+fn not_a_channel(value: &Expr) -> Result<(), Refusal> {
+    match value.kind {
+        ExprKind::Nil => Err(Refusal::Nil),
+        _ => Ok(()),
+    }
+}
+
+/// The ends that a block uses, those in blocks within it included.
+fn used(block: &Block, found: &mut BTreeSet<(VarId, Side)>) {
+    let mut note = |channel: &Expr, side: Side| {
+        if let ExprKind::Var(var) = channel.kind {
+            found.insert((var, side));
+        }
+    };
+    for statement in &block.statements {
+        match &statement.kind {
+            StmtKind::Put { channel, .. } | StmtKind::Close { channel } => {
+                note(channel, Side::Sender);
+            }
+            StmtKind::Get { channel, .. } | StmtKind::Abandon { channel } => {
+                note(channel, Side::Receiver);
+            }
+            StmtKind::Select { cases, .. } => {
+                for case in cases {
+                    match &case.op {
+                        CaseOp::Put { channel, .. } => note(channel, Side::Sender),
+                        CaseOp::Get { channel, .. } => note(channel, Side::Receiver),
+                        CaseOp::Timeout => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    for statement in &block.statements {
+        blocks(statement).into_iter().for_each(|block| used(block, found));
+    }
 }
 
 impl Writer<'_> {
-    fn name(&self, var: VarId) -> String {
-        format!("{}", self.program.functions[self.program.main].variables[var].name)
-    }
-
-    fn channel(&self, channel: &Expr) -> Result<String, Error> {
-        match &channel.kind {
-            ExprKind::Var(var) => Ok(self.name(*var)),
-            _ => Err(beyond("nil channels here")),
-        }
-    }
-
-    fn value(&self, value: &Expr) -> Result<String, Error> {
-        match &value.kind {
-            ExprKind::Int(value) => Ok(value.to_string()),
-            ExprKind::Bool(value) => Ok(value.to_string()),
-            ExprKind::Unit => Ok("()".to_owned()),
-            ExprKind::Var(var) => Ok(self.name(*var)),
-            _ => Err(beyond("computed messages here")),
-        }
-    }
-
-    fn round(&mut self) -> Result<(), Error> {
-        let (opened, processes) = processes(self.program)?;
-        self.text.line("fn round() -> Vec<Process> {");
-        self.text.indent();
-        for statement in opened {
-            let StmtKind::NewChannel { var, element, capacity } = &statement.kind else { continue };
-            let element = match element {
-                Type::Int => "i64",
-                Type::Bool => "bool",
-                Type::Unit => "()",
-                _ => return Err(beyond("channels over channels here")),
-            };
-            let name = self.name(*var);
-            let open = match capacity {
-                Capacity::Rendezvous => format!("bounded::<{element}>(0)"),
-                Capacity::Bounded(room) => format!("bounded::<{element}>({room})"),
-                Capacity::Unbounded => format!("unbounded::<{element}>()"),
-            };
-            self.text.line(format!("let ({name}_sender, {name}_receiver) = {open};"));
-        }
-        self.text.line("vec![");
-        self.text.indent();
-        for process in &processes {
-            self.process(process)?;
-        }
-        self.text.outdent();
-        self.text.line("]");
-        self.text.outdent();
-        self.text.line("}");
-        Ok(())
-    }
-
-    fn process(&mut self, statements: &[&Stmt]) -> Result<(), Error> {
-        let mut ends = BTreeSet::new();
-        statements.iter().try_for_each(|statement| self.ends(statement, &mut ends))?;
-        self.text.line("Box::new({");
-        self.text.indent();
-        for end in &ends {
-            self.text.line(format!("let {end} = {end}.clone();"));
-        }
-        self.text.line("move |random: &mut Random| {");
-        self.text.indent();
-        self.text.line("let mut seen = Vec::new();");
-        statements.iter().try_for_each(|statement| self.statement(statement))?;
-        self.text.line("seen");
-        self.text.outdent();
-        self.text.line("}");
-        self.text.outdent();
-        self.text.line("}),");
-        Ok(())
-    }
-
-    /// The ends that a statement uses, by the names of the variables that hold them.
-    fn ends(&self, statement: &Stmt, ends: &mut BTreeSet<String>) -> Result<(), Error> {
-        let block = |block: &Block, ends: &mut BTreeSet<String>| {
-            block.statements.iter().try_for_each(|statement| self.ends(statement, ends))
+    /// The main process: what stands before its first operation is prepared for many rounds at once.
+    pub(super) fn separate_main(&mut self, uses: &EndUses, body: &Block) -> Result<(), Error> {
+        let is_preparation = |statement: &&Stmt| {
+            matches!(statement.kind, StmtKind::NewChannel { .. } | StmtKind::Spawn { .. })
         };
+        let prepared = body.statements.iter().take_while(is_preparation).count();
+        let (preparation, rest) = body.statements.split_at(prepared);
+        self.text.indent();
+        preparation.iter().try_for_each(|statement| self.separate(uses, statement))?;
+        if !rest.is_empty() {
+            self.text.line("p.go_on(move |p| {");
+            self.text.indent();
+            rest.iter().try_for_each(|statement| self.statement(statement))?;
+            self.text.outdent();
+            self.text.line("});");
+        }
+        self.text.outdent();
+        Ok(())
+    }
+
+    /// A statement about channels, each end a variable of its own.
+    pub(super) fn separate(&mut self, uses: &EndUses, statement: &Stmt) -> Result<(), Error> {
         match &statement.kind {
-            StmtKind::Put { channel, .. } | StmtKind::Close { channel } => {
-                ends.insert(format!("{}_sender", self.channel(channel)?));
+            StmtKind::NewChannel { var, capacity, .. } => self.open_separate(uses, *var, *capacity),
+            StmtKind::Put { channel, value } => {
+                let (end, value) = (self.end(uses, channel, Side::Sender), self.place(value)?);
+                self.text.line(format!("put(p, &{end}, {value});"));
             }
-            StmtKind::Get { channel, .. } | StmtKind::Abandon { channel } => {
-                ends.insert(format!("{}_receiver", self.channel(channel)?));
+            StmtKind::Get { channel, value, ok } => {
+                let (end, ty) = (self.end(uses, channel, Side::Receiver), self.element(channel)?);
+                match (value, ok) {
+                    (_, Some(ok)) => {
+                        self.text.line(format!("let received = get_ok::<{ty}>(p, &{end});"));
+                        value.iter().for_each(|var| self.assign(*var, "received.0"));
+                        self.assign(*ok, "received.1");
+                    }
+                    (Some(var), None) => self.assign(*var, &format!("get::<{ty}>(p, &{end})")),
+                    (None, None) => self.text.line(format!("get::<{ty}>(p, &{end});")),
+                }
+            }
+            StmtKind::Close { channel } => {
+                let name = self.place(channel)?;
+                self.text.line("p.line_up();");
+                self.text.line(format!("{name}_sender.leave();"));
+            }
+            StmtKind::Abandon { channel } => {
+                let name = self.place(channel)?;
+                self.text.line("p.line_up();");
+                self.text.line(format!("{name}_receiver.leave();"));
             }
             StmtKind::Select { cases, default } => {
-                for case in cases {
-                    match &case.op {
-                        CaseOp::Put { channel, .. } => {
-                            ends.insert(format!("{}_sender", self.channel(channel)?));
-                        }
-                        CaseOp::Get { channel, .. } => {
-                            ends.insert(format!("{}_receiver", self.channel(channel)?));
-                        }
-                        CaseOp::Timeout => {}
-                    }
-                    block(&case.body, ends)?;
-                }
-                default.iter().try_for_each(|default| block(default, ends))?;
+                self.separate_select(uses, cases, default.as_ref())?;
             }
-            StmtKind::Choose { branches } => {
-                branches.iter().try_for_each(|branch| block(branch, ends))?;
-            }
+            StmtKind::Spawn { body, .. } => self.spawn_separate(body)?,
             _ => {}
         }
         Ok(())
     }
 
-    fn block(&mut self, block: &Block) -> Result<(), Error> {
+    fn open_separate(&mut self, uses: &EndUses, var: VarId, capacity: Capacity) {
+        let name = self.scope.name(var);
+        self.scope.declare(var);
+        let open = match capacity {
+            Capacity::Rendezvous => "bounded(0)".to_owned(),
+            Capacity::Bounded(room) => format!("bounded({room})"),
+            Capacity::Unbounded => "unbounded()".to_owned(),
+        };
+        self.text.line(format!("let ({name}_sender, {name}_receiver) = {open};"));
+        for side in
+            [Side::Sender, Side::Receiver].into_iter().filter(|side| uses.is_shared(var, *side))
+        {
+            let side = side.name();
+            self.text.line(format!("let {name}_{side} = Shared::new({name}_{side});"));
+        }
+        if uses.selected.contains(&var) {
+            self.text.line(format!("p.keep(({name}_sender.clone(), {name}_receiver.clone()));"));
+        }
+    }
+
+    /// What stands for an end in an operation.
+    fn end(&self, uses: &EndUses, channel: &Expr, side: Side) -> String {
+        let ExprKind::Var(var) = channel.kind else { return String::new() };
+        let name = format!("{}_{}", self.scope.name(var), side.name());
+        if uses.is_shared(var, side) { format!("{name}.end()") } else { name }
+    }
+
+    fn element(&self, channel: &Expr) -> Result<String, Error> {
+        type_text(element_of(self.scope.function(), channel).unwrap_or(&Type::Unit))
+    }
+
+    fn spawn_separate(&mut self, body: &Block) -> Result<(), Error> {
+        let mut ends = BTreeSet::new();
+        used(body, &mut ends);
+        ends.retain(|(var, _)| self.scope.is_declared(*var));
+        let loops = std::mem::take(&mut self.loops);
+        self.text.line("p.spawn({");
         self.text.indent();
-        block.statements.iter().try_for_each(|statement| self.statement(statement))?;
+        for (var, side) in ends {
+            let name = format!("{}_{}", self.scope.name(var), side.name());
+            self.text.line(format!("let {name} = {name}.clone();"));
+        }
+        self.text.line("move |p| {");
+        self.indented(body)?;
+        self.text.line("}");
         self.text.outdent();
+        self.text.line("});");
+        self.loops = loops;
         Ok(())
     }
 
-    fn statement(&mut self, statement: &Stmt) -> Result<(), Error> {
-        match &statement.kind {
-            StmtKind::Put { channel, value } => {
-                let (channel, value) = (self.channel(channel)?, self.value(value)?);
-                self.text.line(format!("send(&{channel}_sender, {value}, random);"));
-            }
-            StmtKind::Get { channel, value, ok } => {
-                let channel = self.channel(channel)?;
-                if ok.is_some() {
-                    return Err(beyond("gets that ask for the end here"));
-                }
-                let received = format!("saw(&mut seen, receive(&{channel}_receiver, random))");
-                match value {
-                    Some(var) => {
-                        let name = self.name(*var);
-                        self.text.line(format!("let {name} = {received};"));
-                    }
-                    None => self.text.line(format!("{received};")),
-                }
-            }
-            StmtKind::Close { channel } => {
-                let channel = self.channel(channel)?;
-                self.text.line(format!("drop({channel}_sender);"));
-            }
-            StmtKind::Abandon { channel } => {
-                let channel = self.channel(channel)?;
-                self.text.line(format!("drop({channel}_receiver);"));
-            }
-            StmtKind::Select { cases, default } => self.select(cases, default.as_ref())?,
-            StmtKind::Choose { branches } => {
-                self.text.line(format!("match random.below({}) {{", branches.len()));
-                self.text.indent();
-                for (number, branch) in branches.iter().enumerate() {
-                    let is_last = number + 1 == branches.len();
-                    let label = if is_last { "_".to_owned() } else { number.to_string() };
-                    self.text.line(format!("{label} => {{"));
-                    self.block(branch)?;
-                    self.text.line("}");
-                }
-                self.text.outdent();
-                self.text.line("}");
-            }
-            _ => return Err(beyond("functions, loops and conditions here")),
+    fn separate_select(
+        &mut self,
+        uses: &EndUses,
+        cases: &[Case],
+        default: Option<&Block>,
+    ) -> Result<(), Error> {
+        let timeout = cases.iter().find(|case| case.op == CaseOp::Timeout);
+        let operations: Vec<(usize, &Case)> =
+            cases.iter().enumerate().filter(|(_, case)| case.op != CaseOp::Timeout).collect();
+        let otherwise = match (timeout, default) {
+            (Some(timeout), _) => Some(("p.timed_out();", &timeout.body)),
+            (None, Some(default)) => Some(("p.defaulted();", default)),
+            (None, None) => None,
+        };
+        if let ([(number, case)], Some((note, block))) = (operations.as_slice(), otherwise) {
+            let way = if timeout.is_some() { "or_give_up" } else { "at_once" };
+            return self.attempt(uses, way, *number, case, note, block);
         }
+        self.text.line("let fired = {");
+        self.text.indent();
+        let mut offers = Vec::new();
+        for (number, case) in &operations {
+            offers.push(self.offer(uses, *number, case)?);
+        }
+        self.text.line(format!("let cases = vec![{}];", offers.join(", ")));
+        self.text.line(format!("select(p, cases, {})", timeout.is_some()));
+        self.text.outdent();
+        self.text.line("};");
+        self.text.line("match fired {");
+        self.text.indent();
+        for (position, (number, case)) in operations.iter().enumerate() {
+            self.text.line(format!("Some(({position}, received)) => {{"));
+            self.text.indent();
+            self.carried_out(*number, case)?;
+            self.text.outdent();
+            self.text.line("}");
+        }
+        self.text.line("_ => {");
+        self.text.indent();
+        if let Some((note, block)) = otherwise {
+            self.text.line(note);
+            self.block(block)?;
+        }
+        self.text.outdent();
+        self.text.line("}");
+        self.text.outdent();
+        self.text.line("}");
         Ok(())
+    }
+
+    /// A case as a value; a shared end is borrowed first.
+    fn offer(&mut self, uses: &EndUses, number: usize, case: &Case) -> Result<String, Error> {
+        let (channel, side) = match &case.op {
+            CaseOp::Put { channel, .. } => (channel, Side::Sender),
+            CaseOp::Get { channel, .. } => (channel, Side::Receiver),
+            CaseOp::Timeout => return Ok(String::new()),
+        };
+        let mut end = self.end(uses, channel, side);
+        if matches!(channel.kind, ExprKind::Var(var) if uses.is_shared(var, side)) {
+            self.text.line(format!("let end{number} = {end};"));
+            end = format!("end{number}");
+        }
+        Ok(match &case.op {
+            CaseOp::Put { value, .. } => {
+                let value = self.place(value)?;
+                format!("Case::Put(&{end}, message(p, {value}.to_word()))")
+            }
+            _ => format!("Case::Get(&{end})"),
+        })
     }
 
     /// One operation that is tried, or given up after a while.
-    fn select(&mut self, cases: &[Case], default: Option<&Block>) -> Result<(), Error> {
-        let timeout = cases.iter().find(|case| case.op == CaseOp::Timeout);
-        let mut operations =
-            cases.iter().enumerate().filter(|(_, case)| case.op != CaseOp::Timeout);
-        let (Some((number, case)), None) = (operations.next(), operations.next()) else {
-            return Err(beyond("a select over several operations here"));
-        };
-        let (way, word, instead) = match (timeout, default) {
-            (Some(timeout), None) => ("or_give_up", "t", &timeout.body),
-            (None, Some(default)) => ("at_once", "d", default),
-            _ => return Err(beyond("such a select here")),
-        };
+    fn attempt(
+        &mut self,
+        uses: &EndUses,
+        way: &str,
+        number: usize,
+        case: &Case,
+        note: &str,
+        instead: &Block,
+    ) -> Result<(), Error> {
         match &case.op {
             CaseOp::Put { channel, value } => {
-                let (channel, value) = (self.channel(channel)?, self.value(value)?);
-                let call = format!("send_{way}(&{channel}_sender, {value}, random)");
-                self.text.line(format!("if {call}.is_some() {{"));
-                self.text.indent();
-                self.text.line(format!("seen.push(\"#{number}\".to_owned());"));
-                self.text.outdent();
+                let (end, value) = (self.end(uses, channel, Side::Sender), self.place(value)?);
+                self.text.line(format!("if put_{way}(p, &{end}, {value}) {{"));
             }
-            CaseOp::Get { channel, value, ok } => {
-                if value.is_some() || ok.is_some() {
-                    return Err(beyond("a select with variables here"));
-                }
-                let channel = self.channel(channel)?;
-                let call = format!("receive_{way}(&{channel}_receiver, random)");
-                self.text.line(format!("if let Some(received) = {call} {{"));
-                self.text.indent();
-                self.text.line(format!("seen.push(\"#{number}\".to_owned());"));
-                self.text.line("saw(&mut seen, received);");
-                self.text.outdent();
+            CaseOp::Get { channel, .. } => {
+                let end = self.end(uses, channel, Side::Receiver);
+                self.text.line(format!("let received = get_{way}(p, &{end});"));
+                self.text.line("if let Some(received) = received {");
             }
             CaseOp::Timeout => {}
         }
-        self.block(&case.body)?;
+        self.text.indent();
+        self.carried_out(number, case)?;
+        self.text.outdent();
         self.text.line("} else {");
         self.text.indent();
-        self.text.line(format!("seen.push(\"{word}\".to_owned());"));
-        self.text.outdent();
+        self.text.line(note);
         self.block(instead)?;
+        self.text.outdent();
         self.text.line("}");
+        Ok(())
+    }
+
+    /// What follows when a case of a select was carried out; `received` is what a get gave.
+    fn carried_out(&mut self, number: usize, case: &Case) -> Result<(), Error> {
+        let mark = self.scope.enter();
+        self.text.line(format!("p.chose({number});"));
+        if let CaseOp::Get { channel, value, ok } = &case.op {
+            let ty = self.element(channel)?;
+            self.text.line(format!("let received = p.received::<{ty}>(received);"));
+            value.iter().for_each(|var| self.assign(*var, "received.0"));
+            ok.iter().for_each(|var| self.assign(*var, "received.1"));
+        }
+        self.block(&case.body)?;
+        self.scope.leave(mark);
         Ok(())
     }
 }
 
-fn main_file(
-    program: &Program,
-    about: &Standalone<'_>,
-    channels: &ChannelCrate,
-    round: &str,
-) -> String {
-    let count = processes(program).map_or(0, |(_, processes)| processes.len());
-    let names = (0..count).map(|number| match number {
-        0 => "\"main\"".to_owned(),
-        number => format!("\"main.{number}\""),
-    });
-    let names: Vec<String> = names.collect();
-    let possible = match about.possible {
-        None => "None".to_owned(),
-        Some(outcomes) => {
-            let lines: Vec<String> =
-                outcomes.iter().map(|outcome| format!("    {outcome:?},\n")).collect();
-            format!("Some(&[\n{}])", lines.concat())
-        }
+const PLAIN: &str = "\
+type Message = i64;
+
+fn message(_: &Process, word: i64) -> Message {
+    word
+}
+
+fn word(message: Message) -> i64 {
+    message
+}";
+
+const BOXED: &str = "\
+type Message = Box<i64>;
+
+fn message(_: &Process, word: i64) -> Message {
+    Box::new(word)
+}
+
+fn word(message: Message) -> i64 {
+    *message
+}";
+
+const COUNTED: &str = "\
+/// A message that counts how often it is dropped.
+struct Message {
+    word: i64,
+    balance: Arc<AtomicI64>,
+}
+
+impl Drop for Message {
+    fn drop(&mut self) {
+        self.balance.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+fn message(p: &Process, word: i64) -> Message {
+    let balance = Arc::clone(&p.round.balance);
+    balance.fetch_add(1, Ordering::SeqCst);
+    Message { word, balance }
+}
+
+fn word(message: Message) -> i64 {
+    message.word
+}";
+
+fn main_file(about: &Standalone<'_>, channels: &ChannelCrate, functions: &str) -> String {
+    let lines = |outcomes: &[String]| -> String {
+        outcomes.iter().map(|outcome| format!("\n    {outcome:?},")).collect()
+    };
+    let listed = |outcomes: &[String]| match lines(outcomes) {
+        lines if lines.is_empty() => lines,
+        lines => lines + "\n",
     };
     let is_task = match about.processes {
         Processes::Threads => "false",
         Processes::Tasks => "true",
-        Processes::Mixed => "self.below(2) == 0",
+        Processes::Mixed => "process.below(2) == 0",
     };
+    let (message, counted) = match about.messages {
+        Messages::Plain => (PLAIN, ""),
+        Messages::Boxed => (BOXED, ""),
+        Messages::Counted => (COUNTED, "//! - drops a message twice or never,\n"),
+    };
+    let wrong = match (about.possible, about.impossible) {
+        (None, []) => "",
+        _ => "//! - ends with an outcome that no schedule of the program gives,\n",
+    };
+    let symptoms = format!("{wrong}{counted}//! - hangs, panics or crashes.");
+    let possible = about
+        .possible
+        .map_or("None".to_owned(), |outcomes| format!("Some(&[{}])", listed(outcomes)));
     let title = about.title.replace(['\n', '\r'], " ");
-    let template = include_str!("standalone.txt");
-    template
-        .replace("{title}", &title)
+    include_str!("standalone.txt")
+        .replace("{functions}", functions)
         .replace("{operations}", &channels.operations())
-        .replace("{names}", &names.join(", "))
+        .replace("{message}", message)
         .replace("{possible}", &possible)
+        .replace("{impossible}", &listed(about.impossible))
         .replace("{is_task}", is_task)
-        .replace("{round}", round.trim_end())
+        .replace("{symptoms}", &symptoms)
+        .replace("{title}", &title)
 }

@@ -12,7 +12,7 @@ use super::instance::{Account, Instance};
 use super::payload::Word;
 use super::plan::{At, Expr, Instruction, Op, Open, Plan, Select, Slot, Value};
 use super::process::{Host, Pause, Process};
-use super::random::Disturbance;
+use super::random::{Disturbance, linger};
 use super::record::Event;
 use super::target::{Answer, Target};
 use super::uses::{SIDES, Uses};
@@ -204,7 +204,7 @@ impl<T: Target, W: Word> Actor<T, W> {
 
     /// Is it one of many that are walked through?
     pub fn is_batched(&self) -> bool {
-        self.scene.instance.job.options.style == Style::Batched
+        self.scene.instance.job.options.style.is_batched()
     }
 
     /// Its place in the tree of processes.
@@ -254,11 +254,12 @@ impl<T: Target, W: Word> Actor<T, W> {
 
     fn leave(&mut self, channel: Option<u32>, side: Side) {
         let by_operation = self.scene.instance.closes_by_operation;
-        let left =
-            channel.and_then(|channel| self.scene.cell(channel)).is_some_and(|cell| match side {
-                Side::Sending => cell.close(by_operation),
-                Side::Receiving => cell.abandon(),
-            });
+        let cell = channel.and_then(|channel| self.scene.cell(channel));
+        self.line_up();
+        let left = cell.is_some_and(|cell| match side {
+            Side::Sending => cell.close(by_operation),
+            Side::Receiving => cell.abandon(),
+        });
         if !left {
             self.scene.instance.job.go_astray("a channel is closed or abandoned twice, or is nil");
         }
@@ -268,11 +269,17 @@ impl<T: Target, W: Word> Actor<T, W> {
     /// What happens before the next operation.
     pub fn disturbance(&mut self) -> Disturbance {
         let options = self.scene.instance.job.options;
-        if options.style == Style::Barrier {
+        let is_jittered = options.style == Style::Batched;
+        options.perturbation.next(&mut self.process.random, is_jittered)
+    }
+
+    /// In barrier style, waits for another process and goes on a few nanoseconds before or after it. Nothing
+    /// but the operation itself should follow: whatever else takes time moves the two apart.
+    pub fn line_up(&mut self) {
+        if self.scene.instance.job.options.style == Style::Barrier {
             self.scene.instance.line_up();
+            linger(self.process.random.offset());
         }
-        let is_batched = options.style == Style::Batched;
-        options.perturbation.next(&mut self.process.random, is_batched)
     }
 
     /// A number to begin with when there are `count` to try in turn.

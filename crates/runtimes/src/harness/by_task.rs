@@ -37,6 +37,7 @@ pub async fn drive<T: Target, W: Word>(mut actor: Actor<T, W>) {
             Ok(request) => request,
             Err(why) => return actor.instance().job.go_astray(why),
         };
+        actor.line_up();
         let outcome = perform(&mut actor, request).await;
         actor.answer(at, outcome);
     }
@@ -67,15 +68,16 @@ async fn perform<T: Target, W: Word>(
     }
     let manner = has_timeout.then(|| actor.manner());
     if holds.len() > 1 {
-        let first = actor.rotation(holds.len());
-        return select(holds, first, manner).await;
+        return select(actor, holds, manner).await;
     }
     let Some((case, hold)) = holds.pop() else {
         return Outcome::Timeout;
     };
     let answer = match hold {
-        Hold::Put(sender, word) => patiently(pin!(T::put_task(&*sender, word)), manner).await,
-        Hold::Get(receiver) => patiently(pin!(T::get_task(&*receiver)), manner).await,
+        Hold::Put(sender, word) => {
+            patiently(actor, pin!(T::put_task(&*sender, word)), manner).await
+        }
+        Hold::Get(receiver) => patiently(actor, pin!(T::get_task(&*receiver)), manner).await,
     };
     answer.map_or(Outcome::Timeout, |answer| Outcome::Done(case, answer))
 }
@@ -92,12 +94,17 @@ pub enum Manner {
     Unpolled(u32),
 }
 
-/// Waits for a future, or gives it up.
-async fn patiently<F: Future>(
+/// Waits for a future, or gives it up: then it is dropped right after this.
+async fn patiently<T: Target, W: Word, F: Future>(
+    actor: &mut Actor<T, W>,
     mut future: Pin<&mut F>,
     manner: Option<Manner>,
 ) -> Option<F::Output> {
-    give_up(manner, |context| future.as_mut().poll(context)).await
+    let output = give_up(manner, |context| future.as_mut().poll(context)).await;
+    if output.is_none() {
+        actor.line_up();
+    }
+    output
 }
 
 /// Notes that a future was woken, and wakes its task.
@@ -156,12 +163,13 @@ async fn give_up<O>(
 
 type Pending<'a, W> = (usize, Pin<Box<dyn Future<Output = Answer<W>> + Send + 'a>>);
 
-/// Polls all cases in turn, beginning with `first`, until one is ready; the others are dropped.
+/// Polls all cases in turn until one is ready; the others are dropped.
 async fn select<T: Target, W: Word>(
+    actor: &mut Actor<T, W>,
     holds: Vec<(usize, Hold<T, W>)>,
-    first: usize,
     manner: Option<Manner>,
 ) -> Outcome<W> {
+    let first = actor.rotation(holds.len());
     let mut ends = Vec::with_capacity(holds.len());
     for (case, hold) in holds {
         ends.push(match hold {
@@ -189,6 +197,9 @@ async fn select<T: Target, W: Word>(
         Poll::Pending
     })
     .await;
+    if done.is_none() {
+        actor.line_up();
+    }
     drop(futures);
     done.map_or(Outcome::Timeout, |(case, answer)| Outcome::Done(case, answer))
 }

@@ -37,8 +37,19 @@ pub enum Style {
     Plain,
     /// Many fresh instances at once; every lane walks through all of them with jitter.
     Batched,
-    /// One instance after the other; processes are lined up in pairs before each operation.
+    /// Many fresh instances at once; before each operation, processes of an instance are lined up in pairs
+    /// and go on a few nanoseconds apart.
     Barrier,
+}
+
+impl Style {
+    /// Are there many instances at once?
+    pub fn is_batched(self) -> bool {
+        match self {
+            Style::Plain => false,
+            Style::Batched | Style::Barrier => true,
+        }
+    }
 }
 
 /// How a program is run.

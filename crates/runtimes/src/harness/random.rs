@@ -34,6 +34,13 @@ impl Random {
         bits ^ (bits >> 31)
     }
 
+    /// Rounds of [`linger`] between two processes that meet: they sweep over each other, mostly within some
+    /// nanoseconds, and now and then within as many as another operation takes.
+    pub fn offset(&mut self) -> u32 {
+        let most = OFFSETS[self.below(OFFSETS.len() as u32) as usize];
+        self.below(most)
+    }
+
     /// A number below `bound`; 0 when that is 0.
     pub fn below(&mut self, bound: u32) -> u32 {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u32
@@ -69,6 +76,9 @@ pub enum Disturbance {
 /// (facts: 0–63 of them found in a second what plain repetition missed).
 const JITTER: u32 = 64;
 
+/// The most rounds of an offset.
+const OFFSETS: [u32; 3] = [64, 512, 4096];
+
 impl Perturbation {
     /// What happens before the next operation. `is_batched` adds jitter to what would be nothing.
     pub fn next(self, random: &mut Random, is_batched: bool) -> Disturbance {
@@ -95,7 +105,14 @@ impl Perturbation {
     }
 }
 
-/// Keeps the processor busy.
+/// Keeps the processor busy for about a quarter of a nanosecond per round, in an optimised build.
+pub fn linger(rounds: u32) {
+    for round in 0..rounds {
+        std::hint::black_box(round);
+    }
+}
+
+/// Keeps the processor busy for some tens of nanoseconds per round.
 pub fn spin(rounds: u32) {
     for _ in 0..rounds {
         std::hint::spin_loop();

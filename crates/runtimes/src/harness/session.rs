@@ -226,13 +226,13 @@ fn conduct<T: Target, W: Word>(assignment: &Assignment<T, W>, ledgers: &'static 
     let Assignment { job, result } = assignment;
     let options = &job.options;
     ledgers.iter().for_each(|ledger| ledger.carry(options.payload));
-    let size = if options.style == Style::Batched { BATCH } else { 1 };
+    let size = if options.style.is_batched() { BATCH } else { 1 };
     let mut next = 0;
     while next < options.repetitions && !job.is_troubled() {
         let end = (next + size).min(options.repetitions);
         let batch = Arc::new(match options.style {
-            Style::Batched => Batch::many((end - next) as usize),
-            Style::Plain | Style::Barrier => Batch::single(),
+            Style::Batched | Style::Barrier => Batch::many((end - next) as usize),
+            Style::Plain => Batch::single(),
         });
         let instances: Vec<Arc<Instance<T, W>>> = (next..end)
             .zip(ledgers)

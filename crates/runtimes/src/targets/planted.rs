@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use crate::harness::executor::lock;
 use crate::harness::payload::Word;
 use crate::harness::plan::Capacity;
+use crate::harness::random::linger;
 use crate::harness::target::{Answer, Contract, Flavour, Target};
 
 /// What is wrong.
@@ -33,7 +34,15 @@ pub enum Fault {
     Overtakes,
     /// A receive looks into the buffer first and asks whether the channel is closed afterwards.
     ClosesEarly,
+    /// A send that has been given a place in the buffer and gives up takes the place away for good.
+    LosesPermit,
+    /// A send touches the receiving end for about 20 ns without holding the lock. If the receiving end is
+    /// dropped meanwhile, memory would be used after it was freed: the process is aborted instead.
+    TouchesFreed,
 }
+
+/// Rounds of [`linger`] that take about 20 ns in an optimised build.
+const TOUCHES: u32 = 75;
 
 /// The target.
 #[derive(Clone, Copy, Default)]
@@ -44,6 +53,9 @@ struct Channel<W> {
     state: Mutex<State<W>>,
     /// Receives that are just being given up.
     leaving: AtomicU32,
+    /// Sends that just touch the receiving end, and whether that has gone; for [`Fault::TouchesFreed`].
+    touching: AtomicU32,
+    is_freed: AtomicBool,
 }
 
 struct State<W> {
@@ -102,7 +114,9 @@ impl<W: Word> State<W> {
                 *lock(&first.hand) = Some(word.copy());
                 first.notify();
             });
-            return drop(word);
+            drop(word);
+            // The buffer has as much room as before.
+            return notify_one(&mut self.senders);
         }
         self.buffer.push_back(word);
         notify_one(&mut self.receivers);
@@ -140,6 +154,23 @@ impl<W: Word> Channel<W> {
         state.is_closed.then_some(Answer::Closed)
     }
 
+    /// What a send does before it takes the lock.
+    fn touch_receivers(&self) {
+        if self.fault == Fault::TouchesFreed && !self.is_freed.load(Ordering::SeqCst) {
+            self.touching.fetch_add(1, Ordering::SeqCst);
+            linger(TOUCHES);
+            self.touching.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// What the receiving end does when it goes.
+    fn free_receivers(&self) {
+        self.is_freed.store(true, Ordering::SeqCst);
+        if self.touching.load(Ordering::SeqCst) > 0 {
+            std::process::abort();
+        }
+    }
+
     fn close(&self) {
         let mut state = lock(&self.state);
         state.is_closed = true;
@@ -155,6 +186,7 @@ impl<W: Word> Drop for SenderCount<W> {
 
 impl<W: Word> Drop for ReceiverCount<W> {
     fn drop(&mut self) {
+        self.0.free_receivers();
         let mut state = lock(&self.0.state);
         state.is_abandoned = true;
         let dropped = std::mem::take(&mut state.buffer);
@@ -235,6 +267,7 @@ impl<W: Word> Future for Sending<'_, W> {
             self.waiter = None;
         }
         let channel = self.channel;
+        channel.touch_receivers();
         let mut state = lock(&channel.state);
         if let Some(answer) = state.try_put(channel.fault, &mut self.word) {
             return Poll::Ready(answer);
@@ -260,7 +293,7 @@ impl<W: Word> Drop for Receiving<'_, W> {
             && others > 0
             && let Some(copy) = state.buffer.front().map(W::copy)
         {
-            state.buffer.push_back(copy);
+            state.buffer.push_front(copy);
         }
         let is_notified = waiter.is_notified.load(Ordering::SeqCst);
         if is_notified && !state.buffer.is_empty() && fault != Fault::LosesWakeup {
@@ -276,9 +309,13 @@ impl<W: Word> Drop for Sending<'_, W> {
         let Some(waiter) = self.waiter.take() else { return };
         let mut state = lock(&self.channel.state);
         state.senders.retain(|known| !Arc::ptr_eq(known, &waiter));
-        let is_notified = waiter.is_notified.load(Ordering::SeqCst);
-        if is_notified && self.channel.fault != Fault::LosesWakeup {
-            notify_one(&mut state.senders);
+        if !waiter.is_notified.load(Ordering::SeqCst) {
+            return;
+        }
+        match self.channel.fault {
+            Fault::LosesWakeup => {}
+            Fault::LosesPermit => state.room = state.room.saturating_sub(1),
+            _ => notify_one(&mut state.senders),
         }
     }
 }
@@ -348,8 +385,13 @@ impl Target for Planted {
             receivers: VecDeque::new(),
             senders: VecDeque::new(),
         };
-        let leaving = AtomicU32::new(0);
-        let channel = Arc::new(Channel { fault: self.0, state: Mutex::new(state), leaving });
+        let channel = Arc::new(Channel {
+            fault: self.0,
+            state: Mutex::new(state),
+            leaving: AtomicU32::new(0),
+            touching: AtomicU32::new(0),
+            is_freed: AtomicBool::new(false),
+        });
         let sender = Sender(Arc::new(SenderCount(Arc::clone(&channel))));
         (sender, Receiver(Arc::new(ReceiverCount(channel))))
     }
@@ -369,6 +411,7 @@ impl Target for Planted {
 
     fn try_put<W: Word>(sender: &Sender<W>, word: W) -> Option<Answer<W>> {
         let channel = &sender.0.0;
+        channel.touch_receivers();
         lock(&channel.state).try_put(channel.fault, &mut Some(word))
     }
 
