@@ -1,7 +1,7 @@
 //! One file a subcommand: its arguments, help and handler together.
 
 pub mod completions;
-mod excerpt;
+mod diagrams;
 pub mod explore;
 mod explore_json;
 mod explore_story;
