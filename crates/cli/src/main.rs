@@ -10,6 +10,7 @@ mod interrupt;
 mod metrics;
 mod progress;
 mod queue;
+mod session;
 mod settings;
 mod summary;
 mod terminal;

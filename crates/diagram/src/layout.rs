@@ -7,14 +7,15 @@ use crate::columns::{
     BAR, Column, INDENT, SMALL, TEXT, columns, digits, label, names_files, place_text,
 };
 use crate::measure::{shortened, width, wrapped};
-use crate::model::{ArrowKind, Diagram, EndState, Event, Lane, Tone};
+use crate::model::{ArrowKind, Diagram, EndState, Event, Lane, LaneId, Tone, Wait};
 use crate::shapes::{Line, Mark, MarkKind, Picture, Text};
+use crate::text::visible;
 use crate::view::{Row, View};
 
 const MARGIN: i32 = 16;
 const TITLE: u32 = 14;
 /// The least width, so that titles have room.
-const NARROWEST: i32 = 420;
+const NARROWEST: i32 = 560;
 /// Colours of locks.
 const COLOURS: usize = 6;
 /// The most locks in the legend.
@@ -29,7 +30,7 @@ pub(crate) fn layout(diagram: &Diagram) -> Picture {
         names_files: names_files(&view),
         digits: digits(&view),
         colours: colours(diagram),
-        width: (right + MARGIN).max(NARROWEST),
+        width: (right + MARGIN).max(NARROWEST).max(waits_width(&view, &columns)),
         row_height: 0,
         top: 0,
         picture: Picture::default(),
@@ -47,6 +48,26 @@ pub(crate) fn layout(diagram: &Diagram) -> Picture {
     let below = painter.waits(below);
     painter.legend(below);
     painter.picture
+}
+
+/// What is said about a lane that waits.
+fn wait_text(diagram: &Diagram, wait: &Wait) -> String {
+    let name = |lane: LaneId| diagram.lanes.get(lane.index()).map_or("", |lane| lane.name.as_str());
+    let (waits, holds, what) = (name(wait.lane), name(wait.holder), &wait.what);
+    match wait.lane == wait.holder {
+        true => format!("{waits} waits for {what}, which it holds itself"),
+        false => format!("{waits} waits for {what}, held by {holds}"),
+    }
+}
+
+/// The width that these texts need, within reason.
+fn waits_width(view: &View<'_>, columns: &[Column]) -> i32 {
+    let needed = |wait: &Wait| {
+        let (from, to) = (view.column(wait.lane)?, view.column(wait.holder)?);
+        let begin = columns[from].x.min(columns[to].x) + 6;
+        Some(begin + width(&visible(&wait_text(view.diagram, wait)), SMALL) as i32 + MARGIN)
+    };
+    view.diagram.waits.iter().filter_map(needed).max().unwrap_or(0).min(1000)
 }
 
 /// A colour for each lock that is named.
@@ -269,12 +290,7 @@ impl<'a> Painter<'a> {
             let (Some(from), Some(to)) = columns else { continue };
             y += 24;
             let (from, to) = (self.columns[from].x, self.columns[to].x);
-            let lanes = &self.view.diagram.lanes;
-            let (waits, holds) = (&lanes[wait.lane.index()].name, &lanes[wait.holder.index()].name);
-            let text = match wait.lane == wait.holder {
-                true => format!("{waits} waits for {}, which it holds itself", wait.what),
-                false => format!("{waits} waits for {}, held by {holds}", wait.what),
-            };
+            let text = wait_text(self.view.diagram, wait);
             let begin = from.min(to);
             let room = (self.width - MARGIN - begin - 6).max(0) as u32;
             self.text((begin + 6, y - 5), SMALL, "wrong", &text, room);

@@ -141,7 +141,7 @@ mod tests {
         for (host, clock, _) in &entries {
             let time = own.entry(host).or_insert(0);
             *time += 1;
-            assert_eq!(clock.get(host), Some(time), "{host} {clock:?}");
+            assert_eq!(clock.get(host), Some(&*time), "{host} {clock:?}");
         }
         let clock = |event: usize| entries[event].1.values().copied().collect::<Vec<u64>>();
         assert_eq!(

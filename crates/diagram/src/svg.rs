@@ -11,19 +11,21 @@ pub const SVG_STYLE: &str = include_str!("style.css");
 
 /// A file of its own.
 pub fn svg(diagram: &Diagram) -> String {
-    format!("{}\n", write(diagram, &format!("<style>{SVG_STYLE}</style>")))
+    // A file has to name its language; inside a page it is known.
+    let name = " xmlns=\"http://www.w3.org/2000/svg\"";
+    format!("{}\n", write(diagram, name, &format!("<style>{SVG_STYLE}</style>")))
 }
 
 /// An element of an HTML page that has [`SVG_STYLE`].
 pub fn embedded_svg(diagram: &Diagram) -> String {
-    write(diagram, "")
+    write(diagram, "", "")
 }
 
-fn write(diagram: &Diagram, style: &str) -> String {
+fn write(diagram: &Diagram, name: &str, style: &str) -> String {
     let Picture { width, height, lines, marks, texts } = layout(diagram);
     let (title, description) = (xml(&diagram.title), xml(&spoken(diagram)));
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"sd\" role=\"img\" aria-label=\"{title}\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\
+        "<svg{name} class=\"sd\" role=\"img\" aria-label=\"{title}\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\
          <title>{title}</title><desc>{description}</desc>{style}\
          <rect class=\"sd-back\" width=\"{width}\" height=\"{height}\"/>\n"
     );

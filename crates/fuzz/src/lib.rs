@@ -4,6 +4,7 @@ mod batch_compiler;
 mod confirm;
 pub mod counts;
 mod crate_build;
+mod diagram;
 mod dialect;
 mod discover;
 mod done;

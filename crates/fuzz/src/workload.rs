@@ -20,7 +20,7 @@ use strait_toolchain::{End, Launcher};
 use crate::batch_compiler::BatchCompiler;
 use crate::confirm::Confirmer;
 use crate::counts;
-use crate::discover::{deadly, discovery, identity};
+use crate::discover::{deadly, discovery, drawn, identity};
 use crate::done::Done;
 use crate::error::Error;
 use crate::fuzz_target::{FuzzTarget, Way};
@@ -296,6 +296,9 @@ impl Running<'_, '_> {
     /// Judges and counts what has ended; `false` if it is no longer wanted.
     fn account(&mut self, ended: &Done) -> Result<bool, Error> {
         let discoveries = self.examine(ended)?;
+        for (rule, applications) in ended.work.rules.iter() {
+            self.count(&format!("{}{}", counts::RULE, rule.name()), applications);
+        }
         let index = ended.work.index;
         self.part.indices.insert(index..index + 1);
         self.part.programs += 1;
@@ -354,7 +357,8 @@ impl Running<'_, '_> {
         confirmer.compare(&culprit, fault, &mut confirmation)?;
         context.learn(name);
         hung.fetch_or(is_hang, Ordering::Relaxed);
-        Ok(Some(discovery(target, seed, &culprit, suspicion, Some(&confirmation))))
+        let found = discovery(target, seed, &culprit, suspicion, Some(&confirmation));
+        Ok(Some(drawn(found, &culprit, suspicion)))
     }
 }
 

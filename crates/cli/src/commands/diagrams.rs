@@ -56,3 +56,19 @@ impl DiagramArgs {
         Ok(())
     }
 }
+
+/// Writes diagrams into a folder, numbered from 1: `1-diagram.svg` and so on.
+pub fn write_diagrams(
+    folder: &Path,
+    diagrams: impl Iterator<Item = Diagram>,
+) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    for (number, diagram) in (1..).zip(diagrams) {
+        for (name, text) in strait_diagram::files(&diagram) {
+            let path = folder.join(format!("{number}-{name}"));
+            std::fs::write(&path, text)
+                .with_context(|| format!("cannot write {}", path.display()))?;
+        }
+    }
+    Ok(())
+}
