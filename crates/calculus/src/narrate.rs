@@ -38,6 +38,8 @@ pub struct Step {
     pub starts: Option<String>,
     /// The function that the started process calls first, if that is all it begins with.
     pub runs: Option<String>,
+    /// Does it only make a channel, lock or wait group?
+    pub creates: bool,
 }
 
 /// A process that has not finished, and where it stands.
@@ -153,6 +155,10 @@ impl Machine {
                 Instruction::Spawn(start, _) => Some(start),
                 _ => None,
             };
+            let creates = matches!(
+                self.code().instructions[*pc],
+                Instruction::NewChannel(..) | Instruction::NewLock(..)
+            );
             let child = spawned.and_then(|_| children.next());
             let starts = child.map(|(child, _)| self.process_name(*child));
             let runs = spawned.and_then(|start| self.first_call(start));
@@ -165,6 +171,7 @@ impl Machine {
                 message: None,
                 starts,
                 runs,
+                creates,
             });
         }
     }
@@ -182,6 +189,7 @@ impl Machine {
             message: moves_message.then(|| message.to_string()),
             starts: None,
             runs: None,
+            creates: false,
         });
         let mut follow = |process, stimulus| {
             let done = self.compute_move(process, state.proc(process), stimulus);

@@ -10,7 +10,8 @@ use strait_campaign::{
     Begun, Campaign, CannotBegin, Counters, Ending, Request, Settings, Stop, Timer, Workload, begin,
 };
 use strait_findings::{
-    Discovery, Finding, Harvest, Recorded, Recovery, Resumed, Store, shell_word,
+    Discovery, Finding, Harvest, Recorded, Recovery, Resumed, Store, Written, record_session,
+    shell_word,
 };
 use strait_queue::{Job, Link, QueueOptions, Shard};
 
@@ -18,6 +19,7 @@ use crate::duration;
 use crate::progress::{Progress, ProgressSource};
 use crate::queue::{Events, QueueArgs};
 use crate::segments::Segment;
+use crate::session;
 use crate::summary::{Outcome, Summary};
 use crate::ui::{Paint, Status, Ui, grouped};
 
@@ -257,7 +259,10 @@ impl<'a> Session<'a> {
         summary: &dyn Summary,
     ) -> anyhow::Result<()> {
         store.close()?;
-        let page = ended.is_ok().then(|| write_report(self.ui, &self.args.out)).transpose()?;
+        record_session(&self.args.out, session::record(self.counters.counts()))?;
+        let page =
+            ended.is_ok().then(|| write_report(self.ui, &self.args.out, None)).transpose()?;
+        let page = page.map(|written| written.path);
         match (self.ui.json, ended.is_ok()) {
             (true, true) => self.ui.document(&summary.document())?,
             (true, false) => {}
@@ -363,13 +368,13 @@ impl ProgressSource for CampaignProgress {
     }
 }
 
-/// Writes the page about a folder's campaigns, says what is missing on it, and returns its path.
-pub fn write_report(ui: &Ui, folder: &Path) -> anyhow::Result<PathBuf> {
-    let written = strait_findings::write_report(folder)?;
+/// Writes the page about a folder's campaigns, says what is missing on it.
+pub fn write_report(ui: &Ui, folder: &Path, against: Option<&Path>) -> anyhow::Result<Written> {
+    let written = strait_findings::write_report(folder, against)?;
     for problem in &written.missing {
         ui.note(format!("not in the report: {problem}"));
     }
-    Ok(written.path)
+    Ok(written)
 }
 
 /// What an earlier run had left in disorder.

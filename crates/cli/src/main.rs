@@ -11,6 +11,7 @@ mod metrics;
 mod progress;
 mod queue;
 mod segments;
+mod session;
 mod settings;
 mod summary;
 mod terminal;

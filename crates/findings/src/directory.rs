@@ -7,6 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use strait_diagram::Diagram;
 
 use crate::error::Error;
 use crate::model::{Discovery, FORMAT, Finding};
@@ -25,6 +26,9 @@ const JSON: &str = "finding.json";
 const README: &str = "README.md";
 /// The program as it was found.
 pub(crate) const PROGRAM: &str = "program.strait";
+/// The files with the diagram.
+const DIAGRAMS: [&str; 3] =
+    [strait_diagram::SVG_FILE, strait_diagram::PERFETTO_FILE, strait_diagram::SHIVIZ_FILE];
 /// The most that is kept of an output.
 const OUTPUT: usize = 512 * 1024;
 
@@ -55,6 +59,11 @@ pub(crate) fn files(discovery: &Discovery) -> Vec<(String, Vec<u8>)> {
         [("schedule.json", &discovery.schedule), ("observation.json", &discovery.observation)];
     for (name, value) in values {
         files.extend(value.as_ref().map(|value| (name.to_owned(), pretty(value))));
+    }
+    // A discovery may come through a queue: what is malformed is not drawn.
+    if let Some(diagram) = discovery.diagram.as_ref().filter(|one| one.check().is_ok()) {
+        let drawn = strait_diagram::files(diagram);
+        files.extend(drawn.map(|(name, text)| (name.to_owned(), text.into_bytes())));
     }
     files
 }
@@ -218,12 +227,15 @@ pub struct Rewording {
     pub failed: u64,
     /// Of how many.
     pub runs: u64,
+    /// The execution of the smaller program that shows it.
+    pub diagram: Option<Diagram>,
 }
 
 /// Attaches the smaller program to a finding and lets title, explanation and `README.md` speak of it.
 /// What the finding is grouped by stays.
 pub fn reword(directory: &Path, rewording: &Rewording) -> Result<(), Error> {
     attach(directory, REDUCED, rewording.program.as_bytes())?;
+    replace_diagram(directory, rewording.diagram.as_ref())?;
     let finding = Finding {
         title: rewording.title.clone(),
         explanation: rewording.explanation.clone(),
@@ -235,6 +247,27 @@ pub fn reword(directory: &Path, rewording: &Rewording) -> Result<(), Error> {
     let page = readme(&finding, program.as_deref(), Some(&rewording.program));
     replace(directory, README, page.as_bytes())?;
     replace(directory, JSON, &json(&finding))
+}
+
+/// Replaces the diagram of a finding; one that speaks of another program is removed.
+fn replace_diagram(directory: &Path, diagram: Option<&Diagram>) -> Result<(), Error> {
+    if let Some(diagram) = diagram {
+        for (name, text) in strait_diagram::files(diagram) {
+            attach(directory, name, text.as_bytes())?;
+        }
+        return Ok(());
+    }
+    let mut finding = read(directory)?;
+    let known = finding.files.len();
+    finding.files.retain(|name| !DIAGRAMS.contains(&name.as_str()));
+    if finding.files.len() < known {
+        replace(directory, JSON, &json(&finding))?;
+        for name in DIAGRAMS {
+            // One that cannot be removed is not shown any more.
+            let _ = fs::remove_file(directory.join(name));
+        }
+    }
+    Ok(())
 }
 
 /// Puts a file in the place of another, so that readers see the one or the other.

@@ -90,6 +90,7 @@ pub(crate) struct Progress {
     pub(crate) target: String,
     pub(crate) second: u64,
     pub(crate) runs: u64,
+    pub(crate) programs: u64,
 }
 
 /// A campaign as another store knows it.
@@ -328,13 +329,14 @@ impl Index {
     }
 
     pub(crate) fn progress(&self) -> Result<Vec<Progress>, Error> {
-        let question = "SELECT campaign, target, second, sum(runs) FROM progress GROUP BY campaign, target, second ORDER BY campaign, second";
+        let question = "SELECT campaign, target, second, sum(runs), sum(programs) FROM progress GROUP BY campaign, target, second ORDER BY campaign, second";
         self.rows(question, [], |row| {
             Ok(Progress {
                 campaign: row.get(0)?,
                 target: row.get(1)?,
                 second: unsigned(row, 2)?,
                 runs: unsigned(row, 3)?,
+                programs: unsigned(row, 4)?,
             })
         })
     }

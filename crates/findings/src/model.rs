@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strait_diagram::Diagram;
 
 use crate::group;
 use crate::kind::Kind;
@@ -53,6 +54,9 @@ pub struct Discovery {
     /// What the user has to name for a replay, such as a compiler or a module.
     #[serde(default)]
     pub replay_arguments: Vec<String>,
+    /// The execution that shows it, if it has an order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diagram: Option<Diagram>,
 }
 
 impl Discovery {
@@ -83,6 +87,7 @@ impl Discovery {
             observation: None,
             details: BTreeMap::new(),
             replay_arguments: Vec::new(),
+            diagram: None,
         }
     }
 

@@ -65,9 +65,8 @@ pub(crate) fn markdown_line(text: &str) -> String {
     for char in visible(text).chars() {
         match char {
             '\n' | '\t' => escaped.push(' '),
-            char if char.is_ascii_punctuation() && !",.:;-/ '()".contains(char) => {
-                escaped.extend(['\\', char])
-            }
+            // What is no markup stays as it is: people read the file as it is, too.
+            char if "\\`*_[]<>#|~&!".contains(char) => escaped.extend(['\\', char]),
             char => escaped.push(char),
         }
     }

@@ -11,7 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::json;
-use strait_findings::{Batch, Discovery, Error, Kind, Store, report};
+use strait_diagram::{Diagram, End, EndState, SourcePlace};
+use strait_findings::{
+    Batch, Changes, Discovery, Error, Kind, SessionRecord, Store, record_session, report,
+    write_report,
+};
 
 const HOSTILE: [&str; 7] = [
     "<script>document.title='owned'</script>",
@@ -147,6 +151,112 @@ fn a_finding_that_names_files_elsewhere_does_not_show_them() {
 }
 
 /// A browser that can be asked what it sees.
+/// A campaign with one finding.
+fn one(folder: &Path, settings: &str, lane: &str, discovery: Discovery) {
+    let mut store = Store::open(folder).expect("it opens");
+    let campaign = store.campaign(1, 1, settings).expect("a campaign");
+    store.commit(&Batch::new(campaign, lane, "1", 0..50).found(discovery)).expect("it fits");
+    store.close().expect("it closes");
+}
+
+#[test]
+fn findings_about_typecheckers_count_in_the_row_of_their_campaign() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut discovery =
+        Discovery::new(Kind::CONSISTENCY, "types-rustc", "1.95.0", 1, 3).title("a <b>");
+    discovery.details.insert("types".into(), json!({}));
+    discovery.sources = vec![
+        ("program.rs".into(), "fn a() {}\nfn b() {}\n".into()),
+        ("rewritten.rs".into(), "fn a() {}\nfn c() {}\n".into()),
+    ];
+    one(folder.path(), "{\"kind\":\"types\"}", "types rustc", discovery);
+    let page = report(folder.path()).expect("a page");
+    assert!(
+        page.contains("<tr><th scope=\"row\">types rustc</th>"),
+        "the row is not clean: {page}"
+    );
+    assert!(!page.contains("<th scope=\"row\">types-rustc"), "no row without programs");
+    assert!(
+        page.contains("class=\"left\">fn b() {}") && page.contains("class=\"right\">fn c() {}")
+    );
+    assert!(page.contains("a &lt;b&gt;") && !page.contains("&amp;lt;"), "escaped once");
+}
+
+#[test]
+fn a_package_that_was_not_run_itself_has_no_zero() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let discovery = Discovery::new(Kind::BLOCKING, "m/blamed", "go1", 1, 0).title("blocked");
+    one(folder.path(), "{\"kind\":\"go\"}", "m/tested", discovery);
+    let page = report(folder.path()).expect("a page");
+    let row = page.split("<th scope=\"row\">m/blamed</th>").nth(1).expect("a row");
+    assert!(row.starts_with("<td class=\"number none\">–</td>"), "{row}");
+    assert!(page.contains("<tr class=\"clean\"><th scope=\"row\">m/tested"));
+}
+
+#[test]
+fn a_diagram_is_drawn_again_and_marks_lines() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut diagram = Diagram::new("hangs </svg><script>");
+    let lane = diagram.lane("<main>");
+    diagram.event(lane, "spawn", Some(SourcePlace::line(1)));
+    diagram.end(lane, End::new(EndState::Waiting, "put c 1", Some(SourcePlace::line(2))));
+    let mut discovery =
+        Discovery::new(Kind::HANG, "t", "1", 1, 0).title("hangs").program("main {\nput c 1 }");
+    discovery.diagram = Some(diagram);
+    let id = discovery.id();
+    one(folder.path(), "", "t", discovery);
+    let place = folder.path().join("findings").join(id);
+    for name in ["diagram.svg", "diagram.json", "diagram.shiviz.log"] {
+        assert!(place.join(name).is_file(), "{name}");
+    }
+    fs::write(place.join("diagram.svg"), "<svg onload=\"owned()\"/>").expect("it is written");
+    let page = report(folder.path()).expect("a page");
+    assert!(
+        page.contains("class=\"sd\"") && page.contains("&lt;main&gt;") && !page.contains("owned()")
+    );
+    assert!(page.contains("<span class=\"bad\"><span class=\"n\">2</span>"), "{page}");
+    assert_eq!(page.matches("<script>").count(), 1, "ours alone");
+    fs::write(place.join("diagram.json"), "{\"strait\": 7}").expect("it is written");
+    let page = report(folder.path()).expect("a page without a picture");
+    assert!(!page.contains("class=\"sd\""));
+}
+
+#[test]
+fn campaigns_are_compared_by_faults() {
+    let (old, new) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let found = |title: &str, version: &str| {
+        Discovery::new(Kind::HANG, "t", version, 1, 0).title(title).fingerprint(title)
+    };
+    one(old.path(), "", "t", found("still", "1"));
+    one(old.path(), "", "t", found("gone", "1"));
+    one(new.path(), "", "t", found("still", "2"));
+    one(new.path(), "", "t", found("fresh", "2"));
+    let written = write_report(new.path(), Some(old.path())).expect("a page");
+    assert_eq!(written.changes, Some(Changes { new: 1, gone: 1, still_there: 1 }));
+    let page = fs::read_to_string(written.path).expect("a page");
+    assert!(page.contains("<h4>New: 1</h4>") && page.contains("<h4>Still there: 1</h4>"));
+    assert_eq!(page.matches("<span class=\"badge new\">new</span>").count(), 1);
+    let missing = old.path().join("nothing");
+    assert!(matches!(write_report(new.path(), Some(&missing)), Err(Error::NoCampaign { .. })));
+}
+
+#[test]
+fn commands_machine_and_rules_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    one(folder.path(), "", "t", Discovery::new(Kind::HANG, "t", "1", 1, 0));
+    let session = SessionRecord {
+        command: "strait fuzz <t>".into(),
+        cores: 7,
+        counts: [("rule G-FANOUT".to_owned(), 12), ("faults".to_owned(), 1)].into(),
+        ..SessionRecord::default()
+    };
+    record_session(folder.path(), session).expect("it is written");
+    let page = report(folder.path()).expect("a page");
+    assert!(page.contains("strait fuzz &lt;t&gt;") && page.contains("7 cores"));
+    assert!(page.contains("<span class=\"rule\">G-FANOUT</span>") && !page.contains(">faults<"));
+}
+
 fn chromium() -> Option<&'static str> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let found = names.into_iter().find(|name| {

@@ -14,3 +14,5 @@ pub const GENERATING: &str = "generating";
 pub const JUDGING: &str = "judging";
 /// Nanoseconds that worker processes spent on running programs.
 pub const RUNNING: &str = "running";
+/// Applications of a rule of the generator; the rule's name follows.
+pub const RULE: &str = "rule ";

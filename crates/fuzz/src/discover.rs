@@ -17,6 +17,7 @@ use strait_runtimes::{
 use strait_toolchain::End;
 
 use crate::confirm::Confirmation;
+use crate::diagram::diagram;
 use crate::dialect::Dialect;
 use crate::done::Death;
 use crate::fuzz_target::{FuzzTarget, Way};
@@ -67,6 +68,12 @@ pub fn discovery(
     discovery.observation = seen(fault).and_then(|seen| serde_json::to_value(seen).ok());
     discovery.details = details(&work.options, confirmation);
     discovery
+}
+
+/// The same with a diagram, which takes a search and is made for findings that are kept.
+pub fn drawn(discovery: Discovery, work: &Work, suspicion: &Suspicion) -> Discovery {
+    let diagram = diagram(&work.program, &suspicion.fault, &discovery.title);
+    Discovery { diagram, ..discovery }
 }
 
 /// An index that workers died at. The program is not made: making it may be what kills.
@@ -321,13 +328,14 @@ fn told(observation: &Observation) -> String {
         return "  nothing\n".to_owned();
     }
     let process = |(name, events): (&String, &Vec<Event>)| {
-        let events: Vec<String> = events.iter().map(event).collect();
+        let events: Vec<String> = events.iter().map(told_event).collect();
         format!("  {name:<10} {}\n", events.join(", "))
     };
     observation.processes.iter().map(process).collect()
 }
 
-fn event(event: &Event) -> String {
+/// One thing that a process saw, in words.
+pub fn told_event(event: &Event) -> String {
     match event {
         Event::Received(value) => format!("received {value}"),
         Event::Closed => "found the channel closed".to_owned(),

@@ -5,6 +5,7 @@ mod cause;
 mod confirm;
 pub mod counts;
 mod crate_build;
+mod diagram;
 mod dialect;
 mod discover;
 mod done;

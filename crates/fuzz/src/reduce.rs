@@ -11,7 +11,7 @@ use strait_generate::{Explorer, operations};
 use strait_runtimes::{Promise, RunOptions, lower, target};
 use strait_toolchain::Launcher;
 
-use crate::discover::discovery;
+use crate::discover::{discovery, drawn};
 use crate::error::Error;
 use crate::judge::Suspicion;
 use crate::loose::loosened;
@@ -136,12 +136,14 @@ pub fn keep(folder: &Path, exhibit: &Exhibit, reduced: &Reduced, more: &str) -> 
     };
     let suspicion = Suspicion { fault: fault.clone(), failed: *failed, runs: *runs };
     let told = discovery(&exhibit.target, exhibit.replay.finding.seed, &work, &suspicion, None);
+    let told = drawn(told, &work, &suspicion);
     let rewording = Rewording {
         program: print(&reduced.program),
         title: told.title,
         explanation: told.explanation + more,
         failed: *failed,
         runs: *runs,
+        diagram: told.diagram,
     };
     reword(folder, &rewording)?;
     Ok(())

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use strait_calculus::{Program, parse};
 use strait_findings::{Kind, Replay};
+use strait_generate::RuleCounts;
 use strait_runtimes::{RunOptions, lower, target};
 use strait_toolchain::{Launcher, Version};
 
@@ -126,5 +127,5 @@ impl Exhibit {
 
 fn work(index: u64, program: Program, options: RunOptions) -> Result<Work, Error> {
     let plan = lower(&program)?;
-    Ok(Work { index, program, plan, options })
+    Ok(Work { index, program, plan, options, rules: RuleCounts::new() })
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use strait_calculus::Program;
 use strait_generate::{
-    Capabilities, Config, DEFAULT_SIZE, Explorer, Generated, Generator, Heuristic,
+    Capabilities, Config, DEFAULT_SIZE, Explorer, Generated, Generator, Heuristic, RuleCounts,
 };
 use strait_runtimes::{Flavour, Payload, Perturbation, Plan, Promise, RunOptions, Style, lower};
 
@@ -27,6 +27,8 @@ pub struct Work {
     pub plan: Plan,
     /// How it is run.
     pub options: RunOptions,
+    /// How often the generator applied each of its rules.
+    pub rules: RuleCounts,
 }
 
 impl Work {
@@ -87,7 +89,7 @@ impl Maker {
         let program = generated.program;
         let plan = lower(&program)?;
         let options = if self.is_compiled { compiled(recipe.options) } else { recipe.options };
-        Ok(Some(Work { index, program, plan, options }))
+        Ok(Some(Work { index, program, plan, options, rules: generated.rules }))
     }
 }
 

@@ -23,7 +23,7 @@ use strait_toolchain::{End, Launcher, WorkerSpec};
 use crate::batch_compiler::BatchCompiler;
 use crate::confirm::Confirmer;
 use crate::counts;
-use crate::discover::{deadly, discovery, identity};
+use crate::discover::{deadly, discovery, drawn, identity};
 use crate::done::Done;
 use crate::error::Error;
 use crate::fuzz_target::{FuzzTarget, Way};
@@ -214,6 +214,9 @@ impl Programs<'_> {
         part.programs += 1;
         part.runs += done.summary.runs;
         count_time(part, counts::RUNNING, done.spent);
+        for (rule, applications) in done.work.rules.iter() {
+            count(part, &format!("{}{}", counts::RULE, rule.name()), applications);
+        }
         judgement.suspicions
     }
 
@@ -279,7 +282,8 @@ impl Programs<'_> {
         confirmer.compare(&culprit, fault, &mut confirmation)?;
         context.learn(name);
         hung.fetch_or(is_hang, Ordering::Relaxed);
-        Ok(Some(discovery(target, seed, &culprit, suspicion, Some(&confirmation))))
+        let found = discovery(target, seed, &culprit, suspicion, Some(&confirmation));
+        Ok(Some(drawn(found, &culprit, suspicion)))
     }
 }
 

@@ -4,6 +4,7 @@ mod answer;
 mod assumptions;
 mod check;
 mod confirm;
+mod diagram;
 mod entry_name;
 mod error;
 mod findings;
@@ -17,6 +18,7 @@ pub use answer::{Answer, Asked, Checked, Conclusion, Confirmation, NotRun, Reaso
 pub use assumptions::Rests;
 pub use check::{EntryBudget, check, check_model};
 pub use confirm::{Confirm, Effort};
+pub use diagram::diagram;
 pub use entry_name::normalised_entry;
 pub use error::Error;
 pub use findings::{FindingKind, FindingStatus, GoFinding, findings};

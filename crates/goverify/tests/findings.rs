@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
-use strait_calculus::{Span, parse};
+use strait_calculus::{Span, parse, print};
+use strait_diagram::{EndState, overlapping_texts, svg};
 use strait_findings::{Baseline, SourcePlace};
+use strait_generate::{Capabilities, Config, Generator, Heuristic, mutant};
 use strait_goverify::{
     Checked, EntryBudget, FailOn, FindingStatus, Locate, Question, SourceFiles, Summary,
-    check_model, findings,
+    check_model, diagram, findings,
 };
 use strait_verify::{Places, Property, Reduction};
 
@@ -137,4 +139,41 @@ fn entries_are_counted() {
     let summary = Summary::of(&entries, &found);
     assert_eq!(summary.to_string(), "3 entries: 1 proved, 2 violated, 0 unknown; 3 findings");
     assert!(!summary.fails(FailOn::Confirmed));
+}
+
+#[test]
+fn findings_are_drawn_without_overlapping_texts() {
+    let files = SourceFiles::below(Path::new("nowhere"));
+    let config =
+        || Config { weights: Heuristic::A.weights(), capabilities: Capabilities::all(), size: 12 };
+    let generator = Generator::new(26, config()).expect("the setting is right");
+    let mut drawn = 0;
+    for index in 0..400 {
+        let Some(mutant) = mutant(&generator.generate(index).program, 26, index, 0) else {
+            continue;
+        };
+        let source = print(&mutant.program);
+        let checked = [checked(&source)];
+        for finding in findings(&checked, &files, None) {
+            let Some(diagram) = diagram(&finding, &checked, &files) else { continue };
+            assert_eq!(diagram.check(), Ok(()), "{source}");
+            assert_eq!(overlapping_texts(&svg(&diagram)), Vec::<String>::new(), "{source}");
+            drawn += 1;
+        }
+        if drawn >= 100 {
+            break;
+        }
+    }
+    assert!(drawn >= 100, "{drawn}");
+}
+
+#[test]
+fn a_diagram_marks_who_waits_for_whom() {
+    let files = SourceFiles::below(Path::new("nowhere"));
+    let checked = [checked(OPPOSITE_ORDER)];
+    let found = findings(&checked, &files, None);
+    let diagram = diagram(&found[0], &checked, &files).expect("a diagram");
+    let states: Vec<EndState> = diagram.lanes.iter().map(|lane| lane.end.state).collect();
+    assert_eq!(states, [EndState::Waiting, EndState::Waiting]);
+    assert_eq!((diagram.locks.len(), diagram.waits.len()), (2, 2));
 }

@@ -8,9 +8,11 @@ use strait_findings::{Discovery, Kind};
 use strait_golang::{Go, Pause, Run, Trace};
 
 use crate::class::{Assessment, UndisturbedRuns};
+use crate::diagram::diagram;
 use crate::judge::{Certainty, Suspicion};
 use crate::order::Order;
 use crate::prepare::Prepared;
+use crate::quote::Quotes;
 use crate::selects::Selects;
 use crate::state::Job;
 use crate::subject::{Clock, Subject};
@@ -94,6 +96,10 @@ pub fn discovery(origin: &Origin<'_>, suspicion: &Suspicion, failed: u64, runs: 
     if let Value::Object(fields) = json!(assessment) {
         discovery.details.extend(fields);
     }
+    let mut quotes = Quotes::new(selects.base());
+    discovery.details.insert("quoted".to_owned(), quotes.around(&suspicion.locations));
+    let (title, places) = (discovery.title.clone(), &suspicion.locations);
+    discovery.diagram = diagram(&run.trace, selects, &mut quotes, &title, places);
     discovery
 }
 

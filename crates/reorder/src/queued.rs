@@ -136,6 +136,9 @@ impl QueuedTests {
         discovery.output = output.into_bytes();
         discovery.title = discovery.title.replace(&here, &there);
         discovery.explanation = discovery.explanation.replace(&here, &there);
+        if let Some(diagram) = &mut discovery.diagram {
+            diagram.title = diagram.title.replace(&here, &there);
+        }
         let directory = self.settings.directory.display().to_string();
         discovery.replay_arguments = vec!["--module".to_owned(), directory.clone()];
         discovery.details.insert("directory".to_owned(), Value::from(directory));

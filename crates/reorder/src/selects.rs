@@ -21,6 +21,11 @@ impl Selects {
         Selects { by_place: BTreeMap::new(), root: root.to_owned(), base: base.to_owned() }
     }
 
+    /// The folder that shown paths are relative to.
+    pub fn base(&self) -> &Path {
+        &self.base
+    }
+
     /// Adds selects that were found in sources.
     pub fn add(&mut self, selects: Vec<Select>) {
         for select in selects {

@@ -7,9 +7,10 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use strait_calculus::{
-    Action, Engine, Examination, ExamineOptions, Machine, Outcome, Program, Recording, Verdict,
-    examine, lambda_chan, parse_bytes,
+    Action, Engine, Examination, ExamineOptions, Execution, Machine, Outcome, Program, Recording,
+    Verdict, draw, examine, lambda_chan, parse_bytes,
 };
+use strait_diagram::Diagram;
 use strait_explore::{
     Bounds, Coverage, Effort, Found, Limits, Schedule, ScheduleError, System, compact, random,
     replay, schedule_of, simplify,
@@ -17,6 +18,7 @@ use strait_explore::{
 use strait_goverify::EntryBudget;
 use strait_verify::Reduction;
 
+use crate::commands::diagrams::DiagramArgs;
 use crate::commands::graphs::Graphs;
 use crate::commands::{explore_json as document, explore_text as text, explore_verify};
 use crate::interrupt;
@@ -85,6 +87,8 @@ pub struct ExploreArgs {
     /// Write the graph of all states in Aldebaran format, for mCRL2 or CADP
     #[arg(long, value_name = "FILE")]
     aut: Option<PathBuf>,
+    #[command(flatten)]
+    diagrams: DiagramArgs,
     /// Memory that the search may use
     #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = parse_size)]
     memory: usize,
@@ -162,6 +166,7 @@ impl ExploreArgs {
         let source = String::from_utf8_lossy(&bytes);
         let program = parse_bytes(&bytes)
             .map_err(|errors| anyhow::anyhow!("{}", errors.render(&file, &source)))?;
+        self.diagrams.check(&self.file)?;
         let subject = Subject { file: &self.file, source: &source, program: &program };
         if self.lambda_chan {
             return show_fragment(ui, &subject);
@@ -195,6 +200,7 @@ impl ExploreArgs {
         if let Some(coverage @ Coverage::Bounded(_)) = drawn {
             ui.note(format!("the graph is not complete: {coverage}"));
         }
+        self.draw(ui, &subject, &found)?;
         if ui.json {
             ui.document(&document::document(&subject, &found))?;
         } else {
@@ -227,6 +233,23 @@ impl ExploreArgs {
         let checked = explore_verify::check(subject, properties, formulas, &limits);
         drop(progress);
         explore_verify::tell(ui, subject, checked)
+    }
+
+    /// Writes the diagrams that were asked for: of the way to what goes wrong, else of any execution.
+    fn draw(&self, ui: &Ui, subject: &Subject<'_>, found: &Findings) -> anyhow::Result<()> {
+        if !self.diagrams.are_given() {
+            return Ok(());
+        }
+        let examination = &found.examination;
+        if let Some(story) = &found.story {
+            return self.diagrams.write(&story.diagram(subject, Some(examination.verdict)));
+        }
+        let Some(any) = examination.outcomes.first() else {
+            ui.note("there is no execution to draw: the search found none that ends");
+            return Ok(());
+        };
+        let story = Story::new(&examination.machine, any.trace.clone())?;
+        self.diagrams.write(&story.diagram(subject, Some(any.outcome.verdict)))
     }
 
     fn read(&self) -> anyhow::Result<Vec<u8>> {
@@ -290,6 +313,10 @@ impl ExploreArgs {
             text.parse().context("--replay wants a schedule such as 0x5.2.1")?;
         let machine = Machine::new(subject.program, Recording::Everything);
         let replayed = Replayed::new(&machine, &schedule).context("--replay")?;
+        if self.diagrams.are_given() {
+            let verdict = replayed.outcomes.iter().map(|outcome| outcome.verdict).max();
+            self.diagrams.write(&replayed.story.diagram(subject, verdict))?;
+        }
         if ui.json {
             ui.document(&document::replay_document(subject, &replayed))?;
         } else {
@@ -338,6 +365,15 @@ impl Story {
         let schedule = schedule_of(&fresh, &trace)?;
         let compact = compact(&fresh, &trace)?;
         Ok(Story { machine: fresh, trace, schedule, compact })
+    }
+}
+
+impl Story {
+    fn diagram(&self, subject: &Subject<'_>, verdict: Option<Verdict>) -> Diagram {
+        let file = subject.file.file_name().unwrap_or_default().to_string_lossy();
+        let verdict = verdict.map_or("unfinished", Verdict::word);
+        let (machine, trace, source) = (&self.machine, self.trace.as_slice(), subject.source);
+        draw(&Execution { machine, trace, source }, &format!("{file}: {verdict}"))
     }
 }
 

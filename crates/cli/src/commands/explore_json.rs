@@ -1,10 +1,9 @@
 //! What `strait explore --json` prints.
 
 use serde_json::{Map, Value, json};
-use strait_calculus::{ActionKind, Blocked, Outcome, Place};
+use strait_calculus::{ActionKind, Blocked, Outcome, Place, excerpt};
 use strait_explore::Coverage;
 
-use crate::commands::excerpt::excerpt;
 use crate::commands::explore::{Findings, Replayed, Story, Subject};
 
 /// Everything as one document.

@@ -3,10 +3,9 @@
 
 use std::collections::HashMap;
 
-use strait_calculus::{Action, ActionKind, Blocked, Place, Step, Verdict};
+use strait_calculus::{Action, ActionKind, Blocked, Place, Step, Verdict, excerpt, line_number};
 use strait_explore::System;
 
-use crate::commands::excerpt::{excerpt, line_number};
 use crate::commands::explore::{Story, Subject};
 use crate::ui::{Paint, Ui, grouped};
 

@@ -14,12 +14,13 @@ use strait_findings::Baseline;
 use strait_golang::{About, Assumption, ExtractOptions, Extraction, Go, extract};
 use strait_goverify::{
     Checked, Confirm, Effort, EntryBudget, FailOn, GoFinding, Question, ReasonKind, SourceFiles,
-    Summary, Warning, check, findings, normalised_entry, unusable_name,
+    Summary, Warning, check, diagram, findings, normalised_entry, unusable_name,
 };
 use strait_queue::Shard;
 use strait_toolchain::Launcher;
 use strait_verify::{Property, Reduction};
 
+use crate::commands::diagrams::write_diagrams;
 use crate::commands::explore::parse_size;
 use crate::commands::explore_verify::{properties, read_formulas};
 use crate::commands::verify_report::{
@@ -105,6 +106,10 @@ pub struct GoVerifyArgs {
     /// its states (.aut), for other model checkers
     #[arg(long, value_name = "DIR")]
     models: Option<PathBuf>,
+    /// Write a diagram of each finding into this folder: a picture, a trace for Perfetto and a log for
+    /// ShiViz (docs/diagrams.md)
+    #[arg(long, value_name = "DIR")]
+    diagrams: Option<PathBuf>,
     /// Number of states per entry
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     states: u64,
@@ -185,6 +190,12 @@ impl GoVerifyArgs {
         }
         if let Some(sarif) = sarif {
             sarif.write(&outcome.checked, &outcome.findings, &outcome.files)?;
+        }
+        if let Some(folder) = &self.diagrams {
+            let new = outcome.findings.iter().filter(|finding| finding.is_new());
+            let drawn =
+                new.filter_map(|finding| diagram(finding, &outcome.checked, &outcome.files));
+            write_diagrams(folder, drawn)?;
         }
         let summary = Summary::of(&outcome.checked, &outcome.findings);
         self.tell(ui, &outcome, &summary)?;

@@ -39,7 +39,7 @@ impl MergeArgs {
         }
         let findings = store.findings().count();
         store.close()?;
-        let page = write_report(ui, &self.out)?;
+        let page = write_report(ui, &self.out, None)?.path;
         if ui.json {
             let (new, report) = (fresh, page);
             ui.document(&json!({ "campaigns": campaigns, "new": new, "findings": findings, "report": report }))?;

@@ -9,6 +9,7 @@ mod ci_sarif;
 mod ci_step;
 mod ci_tests;
 pub mod completions;
+mod diagrams;
 pub mod emit;
 mod emit_crate;
 mod emit_go;

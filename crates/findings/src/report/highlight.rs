@@ -44,7 +44,8 @@ pub(super) fn program(text: &str) -> String {
     text.lines().map(line).collect::<Vec<String>>().join("\n")
 }
 
-fn line(text: &str) -> String {
+/// HTML of a line.
+pub(super) fn line(text: &str) -> String {
     let (code, comment) = text.split_at(text.find("//").unwrap_or(text.len()));
     let mut page = String::new();
     let mut rest = code;

@@ -1,21 +1,31 @@
 //! One self-contained page about a campaign: reads index and directories, writes HTML. The page needs
 //! no network, no script to be read, and holds no text of a program or output that is not escaped.
 
+mod about;
+mod compare;
+mod diff;
+mod finding;
 mod highlight;
 mod page;
 mod plot;
+mod source;
+mod tables;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
+use strait_diagram::{Diagram, PERFETTO_FILE};
 
 use crate::directory::{self, FINDINGS, INCOMPLETE};
 use crate::error::Error;
 use crate::index::{INDEX, Index, Progress, Total};
 use crate::model::Finding;
 use crate::reconcile::directories;
+use crate::session::{SessionRecord, sessions};
 use crate::untrusted;
+
+pub use compare::Changes;
 
 /// How much of a file is shown.
 const SHOWN: u64 = 24 * 1024;
@@ -34,6 +44,9 @@ struct Content {
     seeds: Vec<u64>,
     active: Duration,
     unit: Unit,
+    sessions: Vec<SessionRecord>,
+    /// What this is compared with.
+    earlier: Option<compare::Earlier>,
     /// What the reader should know about what is missing.
     notes: Vec<String>,
 }
@@ -43,27 +56,32 @@ struct Content {
 enum Unit {
     #[default]
     Programs,
+    /// Programs for typecheckers.
+    Types,
     /// Tests of Go packages.
     Tests,
 }
 
 impl Unit {
-    /// What the campaigns of a folder run, by their settings: programs, unless all of them run tests.
+    /// What the campaigns of a folder run, by their settings: programs, unless all are of one other kind.
     fn of(settings: &[String]) -> Self {
-        let is_go = |settings: &String| {
+        let kind = |settings: &String| {
             let settings: Option<Value> = serde_json::from_str(settings).ok();
-            settings.is_some_and(|settings| settings["kind"] == "go")
+            settings.and_then(|settings| Some(settings["kind"].as_str()?.to_owned()))
         };
-        match settings {
-            [] => Unit::Programs,
-            settings if settings.iter().all(is_go) => Unit::Tests,
+        let is_all = |name: &str| {
+            !settings.is_empty() && settings.iter().all(|one| kind(one).as_deref() == Some(name))
+        };
+        match (is_all("go"), is_all("types")) {
+            (true, _) => Unit::Tests,
+            (_, true) => Unit::Types,
             _ => Unit::Programs,
         }
     }
 
     fn one(self) -> &'static str {
         match self {
-            Unit::Programs => "program",
+            Unit::Programs | Unit::Types => "program",
             Unit::Tests => "test",
         }
     }
@@ -72,25 +90,35 @@ impl Unit {
     fn targets(self) -> &'static str {
         match self {
             Unit::Programs => "Targets",
+            Unit::Types => "Typecheckers",
             Unit::Tests => "Packages",
         }
     }
 
     fn many(self) -> &'static str {
         match self {
-            Unit::Programs => "programs",
+            Unit::Programs | Unit::Types => "programs",
             Unit::Tests => "tests",
         }
     }
 }
 
-/// A finding with what is shown of its files: names, texts, and whether the text was cut.
+/// The beginning of a file.
+#[derive(Debug)]
+struct FileText {
+    name: String,
+    text: String,
+    is_cut: bool,
+}
+
+/// A finding with what is shown of its files.
 #[derive(Debug)]
 struct Shown {
     finding: Finding,
     /// The path to replay, from where the user stands.
     place: PathBuf,
-    files: Vec<(String, String, bool)>,
+    files: Vec<FileText>,
+    diagram: Option<Diagram>,
 }
 
 /// The file's name.
@@ -103,28 +131,36 @@ pub struct Written {
     pub path: PathBuf,
     /// What could not be read and is missing on the page, each with the reason.
     pub missing: Vec<String>,
+    /// What has changed since the earlier campaign, if there is one.
+    pub changes: Option<Changes>,
 }
 
-/// Writes the page about the campaigns in a folder into that folder.
-pub fn write_report(root: &Path) -> Result<Written, Error> {
-    let content = content(root)?;
+/// Writes the page about the campaigns in a folder into that folder, compared with an earlier one if that is named.
+pub fn write_report(root: &Path, against: Option<&Path>) -> Result<Written, Error> {
+    let content = content(root, against)?;
     directory::replace(root, REPORT, page::render(&content).as_bytes())?;
-    Ok(Written { path: root.join(REPORT), missing: content.notes })
+    let changes = content.earlier.as_ref().map(|earlier| earlier.changes(&content));
+    Ok(Written { path: root.join(REPORT), missing: content.notes, changes })
 }
 
 /// The page about the campaigns in a folder. It may be asked for while they run, and of a folder that
 /// cannot be written to.
 pub fn report(root: impl AsRef<Path>) -> Result<String, Error> {
-    content(root.as_ref()).map(|content| page::render(&content))
+    content(root.as_ref(), None).map(|content| page::render(&content))
 }
 
-fn content(root: &Path) -> Result<Content, Error> {
+fn content(root: &Path, against: Option<&Path>) -> Result<Content, Error> {
     let (index, findings) = (root.join(INDEX), root.join(FINDINGS));
     if !index.exists() && !findings.is_dir() {
         return Err(Error::NoCampaign { path: root.to_owned() });
     }
     untrusted::check_folder(&findings)?;
     let mut content = Content { folder: root.display().to_string(), ..Content::default() };
+    content.earlier = against.map(compare::Earlier::read).transpose()?;
+    match sessions(root) {
+        Ok(sessions) => content.sessions = sessions,
+        Err(error) => content.notes.push(error.to_string()),
+    }
     let mut counted = Vec::new();
     match read_index(&index, &mut content) {
         Ok(known) => counted = known,
@@ -150,7 +186,8 @@ fn content(root: &Path) -> Result<Content, Error> {
                 // The index has the newer count.
                 let finding = Finding { count: finding.count.max(counted(&finding.id)), ..finding };
                 let place = path.clone();
-                content.findings.push(Shown { finding, place, files: Vec::new() });
+                let (files, diagram) = (Vec::new(), None);
+                content.findings.push(Shown { finding, place, files, diagram });
             }
             Err(error) => content.notes.push(error.to_string()),
         }
@@ -165,6 +202,11 @@ fn content(root: &Path) -> Result<Content, Error> {
                 Ok(file) => shown.files.extend(file),
                 Err(error) => content.notes.push(error.to_string()),
             }
+        }
+        // The picture is drawn again from what it says: a picture from elsewhere could do anything.
+        let has_diagram = shown.finding.files.iter().any(|name| name == PERFETTO_FILE);
+        if has_diagram && let Ok(Some(text)) = untrusted::read_below(&shown.place, PERFETTO_FILE) {
+            shown.diagram = Diagram::from_json(&text).ok();
         }
     }
     if content.findings.len() > IN_FULL {
@@ -198,10 +240,12 @@ fn read_index(path: &Path, content: &mut Content) -> Result<Vec<Finding>, Error>
 }
 
 /// The beginning of a file; `None` if there is none.
-fn excerpt(directory: &Path, name: &str) -> Result<Option<(String, String, bool)>, Error> {
+fn excerpt(directory: &Path, name: &str) -> Result<Option<FileText>, Error> {
     let read = untrusted::read_beginning(directory, Path::new(name), SHOWN)?;
-    let excerpt = |(bytes, cut): (Vec<u8>, bool)| {
-        (name.to_owned(), String::from_utf8_lossy(&bytes).into_owned(), cut)
+    let excerpt = |(bytes, is_cut): (Vec<u8>, bool)| FileText {
+        name: name.to_owned(),
+        text: String::from_utf8_lossy(&bytes).into_owned(),
+        is_cut,
     };
     Ok(read.map(excerpt))
 }

@@ -1,51 +1,71 @@
-//! Runs per second over the time of the campaigns, as inline SVG: a line for each target, a mark
-//! for each finding.
+//! What was done and found over the time of the campaigns, as inline SVG: two panels with a line for each target,
+//! cumulative programs above and cumulative findings below.
 
 use std::collections::BTreeMap;
 
-use super::Content;
+use super::tables::row_of;
+use super::{Content, Unit};
 use crate::text::html;
 
 const WIDTH: f64 = 860.0;
-const HEIGHT: f64 = 240.0;
-const LEFT: f64 = 52.0;
+const PANEL: f64 = 180.0;
+const LEFT: f64 = 60.0;
 const RIGHT: f64 = 12.0;
-const TOP: f64 = 14.0;
+const TOP: f64 = 26.0;
 const BOTTOM: f64 = 30.0;
-/// Points of a line at most: more would be noise.
-const POINTS: u64 = 90;
+/// Points of a line at most.
+const POINTS: u64 = 120;
 /// Lines with a colour of their own.
 pub(super) const COLOURS: usize = 8;
 
-/// The rates of each target over equal parts of the time.
-#[derive(Debug)]
-struct Rates {
+/// Sums of each target at the ends of equal parts of the time.
+struct Sums {
     /// Seconds that a part has.
     width: u64,
     parts: usize,
-    targets: Vec<(String, Vec<f64>)>,
+    targets: Vec<(String, Series)>,
+}
+
+#[derive(Clone)]
+struct Series {
+    done: Vec<f64>,
+    found: Vec<f64>,
 }
 
 /// The plot with its legend; empty if there is nothing to plot.
 pub(super) fn render(content: &Content) -> String {
-    let Some(rates) = rates(content) else { return String::new() };
-    let highest = rates.targets.iter().flat_map(|(_, rates)| rates).copied().fold(0.0, f64::max);
-    let ceiling = nice(highest);
-    let seconds = (rates.parts as u64 * rates.width) as f64;
-    let x = |second: f64| LEFT + (WIDTH - LEFT - RIGHT) * second / seconds;
-    let y = |rate: f64| HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * rate / ceiling;
+    let Some(sums) = sums(content) else { return String::new() };
+    let unit = match content.unit {
+        Unit::Tests => "runs",
+        Unit::Programs | Unit::Types => "programs",
+    };
+    let height = if content.findings.is_empty() { PANEL } else { 2.0 * PANEL };
     let mut svg = format!(
-        "<div class=\"scroll\"><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"Runs per second over time\">"
+        "<div class=\"scroll\"><svg class=\"plot\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"Cumulative {unit} and findings over time\">"
     );
-    for step in 0..=4 {
-        let rate = ceiling * f64::from(step) / 4.0;
-        let (at, label) = (y(rate), short(rate));
+    svg += &panel(&sums, 0.0, &format!("{unit} so far"), |series| &series.done);
+    if !content.findings.is_empty() {
+        svg += &panel(&sums, PANEL, "findings so far", |series| &series.found);
+    }
+    svg + "</svg></div>" + &legend(&sums)
+}
+
+fn panel(sums: &Sums, offset: f64, title: &str, values: fn(&Series) -> &Vec<f64>) -> String {
+    let last = |(_, series): &(String, Series)| values(series).last().copied().unwrap_or(0.0);
+    let ceiling = nice(sums.targets.iter().map(last).fold(0.0, f64::max));
+    let seconds = (sums.parts as u64).saturating_mul(sums.width) as f64;
+    let x = |second: f64| LEFT + (WIDTH - LEFT - RIGHT) * second / seconds;
+    let y = |value: f64| offset + PANEL - BOTTOM - (PANEL - TOP - BOTTOM) * value / ceiling;
+    let mut svg =
+        format!("<text class=\"panel\" x=\"{LEFT}\" y=\"{:.1}\">{title}</text>", offset + 14.0);
+    let steps = if ceiling < 4.0 { ceiling as u32 } else { 4 };
+    for step in 0..=steps {
+        let value = ceiling * f64::from(step) / f64::from(steps.max(1));
+        let (at, label) = (y(value), short(value));
         svg += &format!(
-            "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>",
-            WIDTH - RIGHT
-        );
-        svg += &format!(
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>",
+            "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>",
+            WIDTH - RIGHT,
             LEFT - 7.0,
             at + 4.0
         );
@@ -56,79 +76,65 @@ pub(super) fn render(content: &Content) -> String {
         svg += &format!(
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
             x(second),
-            HEIGHT - 9.0,
+            offset + PANEL - 11.0,
             clock(second)
         );
     }
-    for (number, (target, line)) in rates.targets.iter().enumerate() {
-        let middle = |part: usize| x((part as f64 + 0.5) * rates.width as f64);
-        let points: Vec<String> = line
-            .iter()
-            .enumerate()
-            .map(|(part, rate)| format!("{:.1},{:.1}", middle(part), y(*rate)))
-            .collect();
+    for (number, (target, series)) in sums.targets.iter().enumerate() {
         let (colour, name) = (number % COLOURS, html(target));
-        svg += &match points.as_slice() {
-            [only] => {
-                let (x, y) = only.split_once(',').unwrap_or(("0", "0"));
-                format!(
-                    "<circle class=\"dot c{colour}\" cx=\"{x}\" cy=\"{y}\" r=\"4\"><title>{name}</title></circle>"
-                )
-            }
-            points => format!(
-                "<polyline class=\"line c{colour}\" points=\"{}\"><title>{name}</title></polyline>",
-                points.join(" ")
-            ),
-        };
-    }
-    for shown in &content.findings {
-        let (at, finding) = (x((shown.finding.found_after as f64).min(seconds)), &shown.finding);
-        let title = html(&format!("{}: {} {}", finding.kind, finding.target, finding.title));
+        let mut points = format!("{:.1},{:.1}", x(0.0), y(0.0));
+        for (part, value) in values(series).iter().enumerate() {
+            let second = (part + 1) as f64 * sums.width as f64;
+            points += &format!(" {:.1},{:.1}", x(second), y(*value));
+        }
         svg += &format!(
-            "<path class=\"mark\" d=\"M{at:.1} {:.1}l5 8h-10z\"><title>{title}</title></path>",
-            HEIGHT - BOTTOM - 1.0
+            "<polyline class=\"line c{colour}\" points=\"{points}\"><title>{name}</title></polyline>"
         );
     }
-    svg + "</svg></div>" + &legend(&rates, !content.findings.is_empty())
+    svg
 }
 
-fn legend(rates: &Rates, marks: bool) -> String {
-    let entry = |(number, (target, _)): (usize, &(String, Vec<f64>))| {
+fn legend(sums: &Sums) -> String {
+    let entry = |(number, (target, _)): (usize, &(String, Series))| {
         format!("<li><span class=\"swatch c{}\"></span>{}</li>", number % COLOURS, html(target))
     };
-    let mut entries: String = rates.targets.iter().enumerate().map(entry).collect();
-    if marks {
-        entries += "<li><span class=\"triangle\"></span>a finding</li>";
-    }
+    let entries: String = sums.targets.iter().enumerate().map(entry).collect();
     format!("<ul class=\"legend\">{entries}</ul>")
 }
 
-fn rates(content: &Content) -> Option<Rates> {
+fn sums(content: &Content) -> Option<Sums> {
     let last = content.progress.iter().map(|progress| progress.second).max()?;
     let longest = last.max(content.active.as_secs()).max(1);
-    // Seconds are counted by tens or by minutes late in a campaign; parts are no finer than that.
-    let finest = if longest >= 7200 {
-        60
-    } else if longest >= 600 {
-        10
-    } else {
-        1
-    };
-    let width = longest.div_ceil(POINTS).next_multiple_of(finest);
-    let parts = usize::try_from(longest / width + 1).ok()?;
-    let mut targets: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    // A store from elsewhere may speak of any time.
+    let longest = longest.min(u64::from(u32::MAX));
+    let width = longest.div_ceil(POINTS).max(1);
+    let parts = usize::try_from(longest.div_ceil(width)).ok()?.max(1);
+    let part = |second: u64| usize::try_from(second / width).unwrap_or(parts).min(parts - 1);
+    let empty = Series { done: vec![0.0; parts], found: vec![0.0; parts] };
+    let mut targets: BTreeMap<String, Series> = BTreeMap::new();
     for progress in &content.progress {
-        let line = targets.entry(&progress.target).or_insert_with(|| vec![0.0; parts]);
-        let part = usize::try_from(progress.second / width).unwrap_or(parts).min(parts - 1);
-        line[part] += progress.runs as f64 / width as f64;
+        let series = targets.entry(progress.target.clone()).or_insert_with(|| empty.clone());
+        let done = if content.unit == Unit::Tests { progress.runs } else { progress.programs };
+        series.done[part(progress.second)] += done as f64;
     }
-    // The last part has only begun: it would look like a collapse.
-    let parts = if parts > 2 { parts - 1 } else { parts };
-    let targets = targets
-        .into_iter()
-        .map(|(target, line)| (target.to_owned(), line[..parts].to_vec()))
-        .collect();
-    Some(Rates { width, parts, targets })
+    for shown in &content.findings {
+        let target = row_of(content, &shown.finding);
+        let series = targets.entry(target.to_owned()).or_insert_with(|| empty.clone());
+        series.found[part(shown.finding.found_after)] += 1.0;
+    }
+    for series in targets.values_mut() {
+        accumulate(&mut series.done);
+        accumulate(&mut series.found);
+    }
+    Some(Sums { width, parts, targets: targets.into_iter().collect() })
+}
+
+fn accumulate(values: &mut [f64]) {
+    let mut sum = 0.0;
+    for value in values {
+        sum += *value;
+        *value = sum;
+    }
 }
 
 /// A round number not below.
@@ -182,5 +188,12 @@ mod tests {
             [1.0, 4.0, 50.0, 800.0, 1000.0]
         );
         assert_eq!([clock(5.0), clock(65.0), clock(7325.0)], ["0:05", "1:05", "2:02:05"]);
+    }
+
+    #[test]
+    fn sums_grow() {
+        let mut values = [1.0, 0.0, 2.0];
+        accumulate(&mut values);
+        assert_eq!(values, [1.0, 1.0, 3.0]);
     }
 }

@@ -1,5 +1,6 @@
 //! The generator: its rules, its programs, its mutants, and the engines on all of them.
 
+mod diagrams;
 mod effects_terminate;
 mod engines;
 mod evidence;

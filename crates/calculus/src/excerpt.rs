@@ -1,6 +1,6 @@
 //! The text of a statement as a table shows it: one line, without the inside of long blocks.
 
-use strait_calculus::Span;
+use crate::span::Span;
 
 /// A statement with its block is shown whole up to this length.
 const SHORT: usize = 44;
