@@ -392,7 +392,11 @@ func (d *Driver) decodeShape(s *State, shape Value, name, key, path string, t ty
 		if sh.object != "" && s.heap[sh.object] != nil && !s.heap[sh.object].multi {
 			return Ptr{sh.object, sh.path}
 		}
-		if _, isMap := sh.typ.Underlying().(*types.Map); sh.object != "" && s.heap[sh.object] == nil && !isMap {
+		if _, isMap := sh.typ.Underlying().(*types.Map); isMap {
+			// What a map holds does not come with the message.
+			return d.unknown(s, key+path, nil, sh.typ)
+		}
+		if sh.object != "" && s.heap[sh.object] == nil {
 			d.meetObject(s, sh, name, key, path)
 			return Ptr{sh.object, sh.path}
 		}
