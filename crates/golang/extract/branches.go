@@ -41,8 +41,8 @@ func (d *Driver) branch(s *State, i *ssa.If) bool {
 			return end
 		}
 	}
-	if d.skip(s, block) {
-		return false
+	if skipped, end := d.skip(s, block); skipped {
+		return end
 	}
 	for _, header := range exits {
 		d.loops[header] = true

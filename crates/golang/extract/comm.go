@@ -44,7 +44,7 @@ func (d *Driver) message(s *State, to end, v Value, pos token.Pos) *Expr {
 	messages.join(d, s, v, to.object.typ)
 	messages = messages.find()
 	expr, ok := messages.encode(d, s, v)
-	if messages.lost {
+	if messages.lost && !messages.usesTable() {
 		d.assume(pos, "either", aboutSeveralInMessage)
 	}
 	if !ok && expr != nil {

@@ -51,6 +51,7 @@ type Driver struct {
 	flags       Flags
 	active      map[*ssa.Function][]bool // of initialisers: the pieces that the entry has a use for
 	home        *types.Package           // of the entry
+	bubbles     map[*ssa.Function]bool   // functions that testing/synctest runs
 	hintNames   map[string]string        // what people call what hints of names stand for
 	goNames     map[string]GoName        // what people call objects of the program
 	origins     map[string]*Messages     // of variables that hold what was received or read: what is known of it
@@ -125,7 +126,7 @@ func newDriver(world *World, facts *Facts, limits Limits) *Driver {
 		usesGlobal: facts.globals, reached: map[token.Pos]bool{}, inexact: map[token.Pos]bool{},
 		assumptions: map[string]Note{}, fromShared: map[string]bool{}, declared: map[string]bool{}, loops: map[*ssa.BasicBlock]bool{},
 		liveness: world.liveness, loopsOf: world.loopsOf,
-		hintNames: map[string]string{}, goNames: map[string]GoName{}, origins: map[string]*Messages{},
+		bubbles: map[*ssa.Function]bool{}, hintNames: map[string]string{}, goNames: map[string]GoName{}, origins: map[string]*Messages{},
 	}
 }
 

@@ -23,9 +23,11 @@ type Messages struct {
 	wanted bool
 	// What the numbers are computed from that the program computes and that are sent.
 	sources []*Messages
-	// The objects in the shape, and the shape they were listed from.
+	// The objects in the shape and in the rows, and the version they were listed from.
 	names           []string
 	listed, version int
+	// How many rows there were when the run with this number began.
+	offered, offeredIn int
 }
 
 func (d *Driver) messages(key string) *Messages {
@@ -44,14 +46,44 @@ func (m *Messages) find() *Messages {
 	return m
 }
 
-// objects lists the objects that messages are known to hold.
-func (m *Messages) objects() []string {
+// objects lists the objects that messages are known to hold: those of the shape, and those of the
+// rows that were there when this run began.
+func (m *Messages) objects(round int) []string {
+	m.offer(round)
 	if m.listed != m.version {
 		m.names = nil
 		collectKnown(m.shape, &m.names)
+		if m.usesTable() {
+			m.collectRows()
+		}
 		m.listed = m.version
 	}
 	return m.names
+}
+
+// offer notes how many rows there are when a run begins.
+func (m *Messages) offer(round int) {
+	if m.offeredIn != round {
+		m.offered, m.offeredIn = len(m.rows), round
+		m.version++
+	}
+}
+
+// collectRows lists the channels and locks that the rows refer to: a goroutine that has them need not
+// get them with the message. Memory comes with the row.
+func (m *Messages) collectRows() {
+	for _, row := range m.rows[:m.offered] {
+		var refers []string
+		collectReferences(row.value, &refers)
+		for _, name := range sortedKeys(row.objects) {
+			refers = append(refers, row.objects[name].references()...)
+		}
+		for _, name := range refers {
+			if row.objects[name] == nil {
+				m.names = append(m.names, name)
+			}
+		}
+	}
 }
 
 // set replaces the shape.
@@ -89,6 +121,7 @@ func (d *Driver) unite(a, b string) {
 		d.facts.closed[m.key] = true
 	}
 	m.open = m.open || n.open
+	m.offer(d.facts.round)
 	for _, row := range n.rows {
 		if !slices.ContainsFunc(m.rows, func(other tabled) bool { return other.written == row.written }) {
 			m.rows = append(m.rows, row)
@@ -359,7 +392,11 @@ func (d *Driver) decodeShape(s *State, shape Value, name, key, path string, t ty
 		if sh.object != "" && s.heap[sh.object] != nil && !s.heap[sh.object].multi {
 			return Ptr{sh.object, sh.path}
 		}
-		if _, isMap := sh.typ.Underlying().(*types.Map); sh.object != "" && s.heap[sh.object] == nil && !isMap {
+		if _, isMap := sh.typ.Underlying().(*types.Map); isMap {
+			// What a map holds does not come with the message.
+			return d.unknown(s, key+path, nil, sh.typ)
+		}
+		if sh.object != "" && s.heap[sh.object] == nil {
 			d.meetObject(s, sh, name, key, path)
 			return Ptr{sh.object, sh.path}
 		}

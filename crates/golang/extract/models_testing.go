@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -74,7 +75,7 @@ func (d *Driver) testingModels(m *modelled) (bool, bool) {
 	}
 	switch m.name {
 	case "testing/synctest.Wait":
-		m.finish(KNil{})
+		return true, d.waitsForOthers(m)
 	case "(*testing.T).Context":
 		d.testContext(m)
 	case "(*testing.T).Run", "(*testing.B).Run", "testing/synctest.Test":
@@ -148,6 +149,7 @@ func (d *Driver) subtest(m *modelled) bool {
 	}
 	if m.name == "testing/synctest.Test" {
 		d.assume(m.pos, "over", aboutBubbleTime)
+		d.bubbles[clo.fn] = true
 	}
 	parent, _ := m.arg(0).(Model)
 	if d.world.graph.parallel[clo.fn] && len(parent.args) == testParts && !isNil(parent.args[testRelease]) {
@@ -169,6 +171,22 @@ func (d *Driver) subtestBeside(m *modelled, clo Clo, parent Model) bool {
 	d.spawnWith(m.s, clo, []Value{t}, testEnds(t, m.pos, After{"subtestend", []Value{t, KBool(false)}, m.pos}), m.pos)
 	d.put(&Code{op: opGet, on: variable(signal.(Ref).object), pos: m.pos})
 	return false
+}
+
+// waitsForOthers goes on at any moment, although in a bubble all other goroutines of the bubble are
+// blocked by then. Executions that go on too early may be possible or not, so there is another way,
+// in which nothing happens any more: what follows is no violation unless that one has it too.
+func (d *Driver) waitsForOthers(m *modelled) bool {
+	m.finish(KNil{})
+	rest := d.fork(m.s, func(*State) {})
+	early := &Code{op: opPanic, note: "exit", pos: m.pos}
+	d.put(&Code{op: opChoose, pos: m.pos, arms: []*Code{rest, early}, lossy: true})
+	return true
+}
+
+// inBubble tells whether a goroutine runs the function of a bubble of testing/synctest.
+func (d *Driver) inBubble(s *State) bool {
+	return slices.ContainsFunc(s.frames, func(f *Frame) bool { return d.bubbles[f.fn] })
 }
 
 // spawnWith starts a goroutine that calls a function with arguments.

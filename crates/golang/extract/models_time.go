@@ -13,6 +13,9 @@ import (
 func (d *Driver) timeModels(m *modelled) (bool, bool) {
 	switch m.name {
 	case "time.Sleep":
+		if d.inBubble(m.s) {
+			return true, d.waitsForOthers(m)
+		}
 		m.finish(KNil{})
 	case "time.After":
 		d.operation(m.pos)

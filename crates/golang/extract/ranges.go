@@ -139,6 +139,9 @@ func (d *Driver) lookup(s *State, i *ssa.Lookup) Value {
 	}
 	if p, ok := x.(Ptr); ok {
 		o := s.heap[p.object]
+		if o != nil && o.kind != "map" {
+			o = nil
+		}
 		written, constant := mapKey(s, key)
 		if o != nil && constant && !o.blurred && !d.isShared(s, p.object) {
 			if v, ok := o.entries[written]; ok {

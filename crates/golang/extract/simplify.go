@@ -95,6 +95,12 @@ func free(c *Code, out map[string]bool) {
 			out[name] = true
 		}
 	}
+	c.needs(out)
+}
+
+// needs makes of what the arms of one piece of code and the code after it need what is needed with
+// it.
+func (c *Code) needs(out map[string]bool) {
 	for _, name := range c.binds() {
 		delete(out, name)
 	}
@@ -145,19 +151,28 @@ func (d *Driver) parameters(order []*Node) {
 
 // clean removes what is made or bound and not used.
 func (d *Driver) clean(c *Code) *Code {
+	cleaned, _ := d.cleanUsed(c)
+	return cleaned
+}
+
+// cleanUsed also tells what the code that is left needs. Code may be thousands of pieces deep, so
+// each is looked at once.
+func (d *Driver) cleanUsed(c *Code) (*Code, map[string]bool) {
 	if c == nil {
-		return nil
+		return nil, map[string]bool{}
 	}
+	var inner []map[string]bool
 	for i, arm := range c.arms {
-		c.arms[i] = d.clean(arm)
+		cleaned, needed := d.cleanUsed(arm)
+		c.arms[i] = cleaned
+		inner = append(inner, needed)
 	}
-	c.next = d.clean(c.next)
-	used := map[string]bool{}
-	free(c.next, used)
+	next, used := d.cleanUsed(c.next)
+	c.next = next
 	switch c.op {
 	case opChan, opLockNew, opCellNew, opAssign, opCellRead, opEntryNew:
 		if !used[c.name] {
-			return c.next
+			return c.next, used
 		}
 	case opGet:
 		if c.name != "" && !used[c.name] {
@@ -167,9 +182,19 @@ func (d *Driver) clean(c *Code) *Code {
 			c.ok = ""
 		}
 	case opSkip:
-		return c.next
+		return c.next, used
 	}
-	return c
+	for _, needed := range inner {
+		if len(used) == 0 {
+			used = needed
+			continue
+		}
+		for name := range needed {
+			used[name] = true
+		}
+	}
+	c.needs(used)
+	return c, used
 }
 
 // compose is the substitution of going to one node and from there to another.

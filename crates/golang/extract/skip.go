@@ -106,14 +106,15 @@ func around(b, avoid *ssa.BasicBlock) bool {
 	return false
 }
 
-// skip goes past a branch whose sides only compute plain data: what they compute is unknown.
-func (d *Driver) skip(s *State, b *ssa.BasicBlock) bool {
+// skip goes past a branch whose sides only compute plain data: what they compute is unknown. It
+// tells whether it did, and whether the code being written ends there.
+func (d *Driver) skip(s *State, b *ssa.BasicBlock) (skipped, end bool) {
 	if !d.limits.skip {
-		return false
+		return false, false
 	}
 	r := d.world.region(b)
 	if r == nil {
-		return false
+		return false, false
 	}
 	f := s.top()
 	blocks := map[*ssa.BasicBlock]bool{b: true}
@@ -154,7 +155,12 @@ func (d *Driver) skip(s *State, b *ssa.BasicBlock) bool {
 		}
 		f.pc++
 	}
-	return true
+	if d.loopsIn(f.fn).body[r.meet] != nil {
+		// Where a loop begins there is a node, or its rounds would never meet.
+		delete(f.decided, r.meet)
+		return true, d.meet(s, d.limits.states)
+	}
+	return true, false
 }
 
 // mergedPhi is the value of a phi whichever way was taken.

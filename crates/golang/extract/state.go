@@ -239,7 +239,7 @@ func (s *State) reachObject(name string, seen map[string]bool, visit func(name s
 	}
 	// What is always sent on a channel can be had from it.
 	if messages := s.known.messages[o.key]; messages != nil && (o.kind == "chan" || o.kind == "cell") {
-		for _, other := range messages.find().objects() {
+		for _, other := range messages.find().objects(s.known.round) {
 			if s.heap[other] != nil {
 				s.reachObject(other, seen, visit)
 			}

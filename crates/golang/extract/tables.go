@@ -183,6 +183,7 @@ func (m *Messages) tabulate(d *Driver, s *State, v Value) {
 		m.open = true
 		return
 	}
+	m.offer(d.facts.round)
 	row.of = m
 	m.rows = append(m.rows, row)
 	if m.usesTable() {
@@ -305,8 +306,13 @@ func redirected(v Value, copies map[string]string) Value {
 // abandon gives up a table: who received the row does not have what it refers to.
 func (d *Driver) abandon(s *State, row tabled) Value {
 	if row.of != nil && !row.of.find().open {
-		row.of.find().open = true
+		m := row.of.find()
 		d.changed = true
+		m.offer(d.facts.round)
+		if slices.ContainsFunc(m.rows[:m.offered], func(other tabled) bool { return other.written == row.written }) {
+			// It was known when this run began, so goroutines that have the objects have kept them.
+			m.open = true
+		}
 	}
 	return d.unknown(s, "adopted "+row.written, nil, nil)
 }
