@@ -14,7 +14,6 @@ pub mod emit;
 mod emit_crate;
 mod emit_go;
 mod emit_types;
-mod excerpt;
 pub mod explore;
 mod explore_json;
 mod explore_story;
