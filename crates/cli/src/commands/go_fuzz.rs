@@ -1,6 +1,6 @@
 //! `strait go fuzz`: the tests of a Go module under many orders of their messages.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use strait_reorder::{
 use strait_toolchain::{Cache, Launcher};
 
 use crate::campaign::{CampaignArgs, CampaignOptions, Clock, Line, Place, Session, in_time};
-use crate::commands::go_findings::{FailOn, judged};
+use crate::commands::go_findings::{FailOn, JudgedFinding, judged};
 use crate::commands::go_sarif;
 use crate::commands::go_summary::{GoSummary, Stopped, painted_heading, show_facts};
 use crate::interrupt;
@@ -177,11 +177,7 @@ impl GoFuzzArgs {
             written.write(path)?;
             findings = judged(found, &prepared.base, Some(&mut written));
         }
-        let files = SourceFiles::below(&prepared.base);
-        let named: Vec<_> = findings.iter().flat_map(|one| one.places()).collect();
-        for warning in files.warnings(named.iter().map(|place| place.file.as_str())) {
-            ui.note(format!("{} {warning}", ui.paint(Paint::Yellow, "warning:")));
-        }
+        warn_of_comments(ui, &prepared.base, &findings);
         let fails = findings.iter().any(|one| one.fails(self.fail_on));
         let summary = GoSummary {
             outcome: session.outcome(begun.seed, harvest),
@@ -191,12 +187,7 @@ impl GoFuzzArgs {
             problems: &prepared.problems,
             go: prepared.go.version(),
         };
-        if let Some(path) = &self.sarif {
-            let document = go_sarif::document(&findings, &self.campaign.out);
-            let text = serde_json::to_string_pretty(&document)?;
-            std::fs::write(path, text)
-                .with_context(|| format!("cannot write {}", path.display()))?;
-        }
+        self.write_sarif(&findings)?;
         session.conclude(store, Ok::<(), anyhow::Error>(()), &summary)?;
         if !fails && !ended.internal_errors.is_empty() {
             anyhow::bail!(
@@ -210,6 +201,13 @@ impl GoFuzzArgs {
             }
             (status, _) => Ok(status),
         }
+    }
+
+    fn write_sarif(&self, findings: &[JudgedFinding]) -> anyhow::Result<()> {
+        let Some(path) = &self.sarif else { return Ok(()) };
+        let document = go_sarif::document(findings, &self.campaign.out);
+        let text = serde_json::to_string_pretty(&document)?;
+        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
     }
 
     /// What the user asks for. A campaign in a queue needs a number of runs.
@@ -422,5 +420,14 @@ impl ProgressSource for Compiling {
             Segment::new(0, "the first time for about a minute"),
             Segment::new(1, "to compile the standard library"),
         ]
+    }
+}
+
+/// Names the comments at findings that say nothing to Strait although they seem to.
+fn warn_of_comments(ui: &Ui, base: &Path, findings: &[JudgedFinding]) {
+    let files = SourceFiles::below(base);
+    let named: Vec<_> = findings.iter().flat_map(|one| one.places()).collect();
+    for warning in files.warnings(named.iter().map(|place| place.file.as_str())) {
+        ui.note(format!("{} {warning}", ui.paint(Paint::Yellow, "warning:")));
     }
 }

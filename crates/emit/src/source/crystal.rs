@@ -6,9 +6,10 @@
 use strait_calculus::ast::{Block, Capacity, Case, CaseOp, Expr, ExprKind, Stmt, StmtKind, Type};
 use strait_calculus::{FuncId, Program, VarId};
 
+use super::dialect::Dialect;
 use super::expression::{Arithmetic, Notation, expression};
 use super::facts::Facts;
-use super::scope::{Scope, identifier};
+use super::scope::Scope;
 use super::text::Text;
 use super::{Naming, main_first};
 use crate::error::Error;
@@ -105,14 +106,6 @@ pub fn functions(program: &Program, naming: Naming) -> Result<String, Error> {
     Ok(texts.join("\n"))
 }
 
-fn function_name(program: &Program, id: FuncId, naming: Naming) -> String {
-    match naming {
-        _ if id == program.main => naming.main(),
-        Naming::Alone => identifier(&program.functions[id].name, RESERVED),
-        Naming::Numbered(_) => format!("{}_{}", naming.main(), program.functions[id].name),
-    }
-}
-
 fn beyond(what: &'static str) -> Error {
     Error::Beyond { language: Language::Crystal, what }
 }
@@ -123,6 +116,20 @@ struct Writer<'a> {
     text: Text,
     /// In a spawned block, which is left by `next`.
     is_in_process: bool,
+}
+
+impl<'a> Dialect<'a> for Writer<'a> {
+    fn scope(&mut self) -> &mut Scope<'a> {
+        &mut self.scope
+    }
+
+    fn text(&mut self) -> &mut Text {
+        &mut self.text
+    }
+
+    fn statement(&mut self, statement: &Stmt) -> Result<(), Error> {
+        self.write(statement)
+    }
 }
 
 impl Writer<'_> {
@@ -149,7 +156,7 @@ impl Writer<'_> {
 
     fn function(&mut self, id: FuncId) -> Result<(), Error> {
         let function = self.scope.function();
-        let name = function_name(self.scope.program, id, self.naming);
+        let name = self.naming.function(self.scope.program, id, RESERVED);
         let mut params = vec!["p : Actor".to_owned()];
         for param in &function.params {
             let ty = self.type_text(self.scope.ty(*param))?;
@@ -176,17 +183,17 @@ impl Writer<'_> {
         expression(&NOTATION, &self.scope, source).ok_or_else(|| beyond("nil channels"))
     }
 
-    fn block(&mut self, block: &Block) -> Result<(), Error> {
-        let mark = self.scope.enter();
-        block.statements.iter().try_for_each(|statement| self.statement(statement))?;
-        self.scope.leave(mark);
-        Ok(())
-    }
-
-    fn indented(&mut self, block: &Block) -> Result<(), Error> {
-        self.text.indent();
-        self.block(block)?;
-        self.text.outdent();
+    /// A call, whose result is assigned if it is wanted.
+    fn call(&mut self, id: FuncId, arguments: &[Expr], result: Option<VarId>) -> Result<(), Error> {
+        let mut texts = vec!["p".to_owned()];
+        for argument in arguments {
+            texts.push(self.expression(argument)?);
+        }
+        let call = self.naming.call(self.scope.program, id, &texts, RESERVED);
+        match result {
+            Some(var) => self.assign(var, &call),
+            None => self.text.line(call),
+        }
         Ok(())
     }
 
@@ -196,7 +203,7 @@ impl Writer<'_> {
         self.text.line(format!("{name} = {value}"));
     }
 
-    fn statement(&mut self, statement: &Stmt) -> Result<(), Error> {
+    fn write(&mut self, statement: &Stmt) -> Result<(), Error> {
         match &statement.kind {
             StmtKind::NewChannel { var, element, capacity } => {
                 let element = self.type_text(element)?;
@@ -227,16 +234,7 @@ impl Writer<'_> {
             StmtKind::Select { cases, default } => self.select(cases, default.as_ref())?,
             StmtKind::Spawn { body, .. } => self.spawn(body)?,
             StmtKind::Call { function, arguments, result } => {
-                let mut texts = vec!["p".to_owned()];
-                for argument in arguments {
-                    texts.push(self.expression(argument)?);
-                }
-                let name = function_name(self.scope.program, *function, self.naming);
-                let call = format!("{name}({})", texts.join(", "));
-                match result {
-                    Some(var) => self.assign(*var, &call),
-                    None => self.text.line(call),
-                }
+                self.call(*function, arguments, *result)?;
             }
             StmtKind::If { condition, then, otherwise } => {
                 let condition = self.expression(condition)?;

@@ -9,9 +9,10 @@ use strait_calculus::ast::{
 };
 use strait_calculus::{FuncId, Program, VarId};
 
+use super::dialect::Dialect;
 use super::expression::{Arithmetic, Notation, expression};
 use super::facts::Facts;
-use super::scope::{Scope, identifier};
+use super::scope::Scope;
 use super::text::Text;
 use super::{Naming, leaves_loop_from_branch};
 use crate::error::Error;
@@ -120,14 +121,6 @@ pub fn packages(program: &Program) -> Vec<&'static str> {
     packages
 }
 
-fn function_name(program: &Program, id: FuncId, naming: Naming) -> String {
-    match naming {
-        _ if id == program.main => naming.main(),
-        Naming::Alone => identifier(&program.functions[id].name, RESERVED),
-        Naming::Numbered(_) => format!("{}_{}", naming.main(), program.functions[id].name),
-    }
-}
-
 fn beyond(what: &'static str) -> Error {
     Error::Beyond { language: Language::Go, what }
 }
@@ -161,10 +154,24 @@ struct Writer<'a> {
     loops: Vec<Option<String>>,
 }
 
+impl<'a> Dialect<'a> for Writer<'a> {
+    fn scope(&mut self) -> &mut Scope<'a> {
+        &mut self.scope
+    }
+
+    fn text(&mut self) -> &mut Text {
+        &mut self.text
+    }
+
+    fn statement(&mut self, statement: &Stmt) -> Result<(), Error> {
+        self.write(statement)
+    }
+}
+
 impl Writer<'_> {
     fn function(&mut self, id: FuncId) -> Result<(), Error> {
         let function = self.scope.function();
-        let name = function_name(self.scope.program, id, self.naming);
+        let name = self.naming.function(self.scope.program, id, RESERVED);
         let mut params = vec!["p *process".to_owned()];
         params.extend(function.params.iter().map(|param| self.typed(*param)));
         let result = match &function.result {
@@ -208,20 +215,6 @@ impl Writer<'_> {
         }
     }
 
-    fn block(&mut self, block: &Block) -> Result<(), Error> {
-        let mark = self.scope.enter();
-        block.statements.iter().try_for_each(|statement| self.statement(statement))?;
-        self.scope.leave(mark);
-        Ok(())
-    }
-
-    fn indented(&mut self, block: &Block) -> Result<(), Error> {
-        self.text.indent();
-        self.block(block)?;
-        self.text.outdent();
-        Ok(())
-    }
-
     /// `x := value`, `x = value`
     fn assign(&mut self, var: VarId, value: &str) {
         let name = self.scope.name(var);
@@ -246,7 +239,7 @@ impl Writer<'_> {
         }
     }
 
-    fn statement(&mut self, statement: &Stmt) -> Result<(), Error> {
+    fn write(&mut self, statement: &Stmt) -> Result<(), Error> {
         match &statement.kind {
             StmtKind::NewChannel { var, element, capacity } => {
                 let element = type_text(element);
@@ -284,8 +277,7 @@ impl Writer<'_> {
             StmtKind::Call { function, arguments, result } => {
                 let mut texts = vec!["p".to_owned()];
                 texts.extend(arguments.iter().map(|argument| self.argument(argument)));
-                let name = function_name(self.scope.program, *function, self.naming);
-                let call = format!("{name}({})", texts.join(", "));
+                let call = self.naming.call(self.scope.program, *function, &texts, RESERVED);
                 match result {
                     // A unit result is no result in Go.
                     Some(var) if self.scope.program.functions[*function].result == Type::Unit => {

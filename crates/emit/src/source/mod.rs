@@ -7,6 +7,7 @@
 
 mod channel_crate;
 mod crystal;
+mod dialect;
 mod expression;
 mod facts;
 mod flix;
@@ -24,6 +25,7 @@ use std::borrow::Cow;
 use strait_calculus::ast::{Block, StmtKind};
 use strait_calculus::{FuncId, Program};
 
+use self::scope::identifier;
 use crate::error::Error;
 use crate::language::{Era, Language};
 
@@ -49,6 +51,26 @@ impl Naming {
             Naming::Alone => "program".to_owned(),
             Naming::Numbered(number) => format!("program{number}"),
         }
+    }
+
+    /// What a function is called in a language with these reserved words.
+    fn function(self, program: &Program, id: FuncId, reserved: &[&str]) -> String {
+        match self {
+            _ if id == program.main => self.main(),
+            Naming::Alone => identifier(&program.functions[id].name, reserved),
+            Naming::Numbered(_) => format!("{}_{}", self.main(), program.functions[id].name),
+        }
+    }
+
+    /// A call of a function with these arguments.
+    fn call(
+        self,
+        program: &Program,
+        id: FuncId,
+        arguments: &[String],
+        reserved: &[&str],
+    ) -> String {
+        format!("{}({})", self.function(program, id, reserved), arguments.join(", "))
     }
 }
 

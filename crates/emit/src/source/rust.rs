@@ -8,9 +8,10 @@
 use strait_calculus::ast::{Block, Capacity, Case, CaseOp, Expr, Stmt, StmtKind, Type};
 use strait_calculus::{FuncId, Program, VarId};
 
+use super::dialect::Dialect;
 use super::expression::{Arithmetic, Notation, expression};
 use super::facts::Facts;
-use super::scope::{Scope, identifier};
+use super::scope::Scope;
 use super::standalone::EndUses;
 use super::text::Text;
 use super::{Naming, leaves_loop_from_branch, main_first};
@@ -54,14 +55,6 @@ pub(super) enum Ends<'a> {
     Separate(&'a EndUses),
 }
 
-fn function_name(program: &Program, id: FuncId, naming: Naming) -> String {
-    match naming {
-        _ if id == program.main => naming.main(),
-        Naming::Alone => identifier(&program.functions[id].name, RESERVED),
-        Naming::Numbered(_) => format!("{}_{}", naming.main(), program.functions[id].name),
-    }
-}
-
 fn beyond(what: &'static str) -> Error {
     Error::Beyond { language: Language::Rust, what }
 }
@@ -85,6 +78,20 @@ pub(super) struct Writer<'a> {
     pub(super) loops: Vec<Option<String>>,
 }
 
+impl<'a> Dialect<'a> for Writer<'a> {
+    fn scope(&mut self) -> &mut Scope<'a> {
+        &mut self.scope
+    }
+
+    fn text(&mut self) -> &mut Text {
+        &mut self.text
+    }
+
+    fn statement(&mut self, statement: &Stmt) -> Result<(), Error> {
+        self.write(statement)
+    }
+}
+
 impl<'a> Writer<'a> {
     pub(super) fn new(scope: Scope<'a>, naming: Naming, ends: Ends<'a>) -> Self {
         Writer { scope, naming, ends, text: Text::new("    "), loops: Vec::new() }
@@ -92,7 +99,7 @@ impl<'a> Writer<'a> {
 
     pub(super) fn function(&mut self, id: FuncId) -> Result<(), Error> {
         let function = self.scope.function();
-        let name = function_name(self.scope.program, id, self.naming);
+        let name = self.naming.function(self.scope.program, id, RESERVED);
         let mut params = vec!["p: &mut Process".to_owned()];
         for param in &function.params {
             let mutable = if self.is_reassigned(*param) { "mut " } else { "" };
@@ -138,20 +145,6 @@ impl<'a> Writer<'a> {
     /// A value that is only looked at.
     pub(super) fn place(&self, source: &Expr) -> Result<String, Error> {
         expression(&NOTATION, &self.scope, source).ok_or_else(|| beyond("nil channels"))
-    }
-
-    pub(super) fn block(&mut self, block: &Block) -> Result<(), Error> {
-        let mark = self.scope.enter();
-        block.statements.iter().try_for_each(|statement| self.statement(statement))?;
-        self.scope.leave(mark);
-        Ok(())
-    }
-
-    pub(super) fn indented(&mut self, block: &Block) -> Result<(), Error> {
-        self.text.indent();
-        self.block(block)?;
-        self.text.outdent();
-        Ok(())
     }
 
     pub(super) fn assign(&mut self, var: VarId, value: &str) {
@@ -201,7 +194,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    pub(super) fn statement(&mut self, statement: &Stmt) -> Result<(), Error> {
+    fn write(&mut self, statement: &Stmt) -> Result<(), Error> {
         match &statement.kind {
             StmtKind::NewChannel { .. }
             | StmtKind::Put { .. }
@@ -222,8 +215,7 @@ impl<'a> Writer<'a> {
                 for argument in arguments {
                     texts.push(self.expression(argument)?);
                 }
-                let name = function_name(self.scope.program, *function, self.naming);
-                let call = format!("{name}({})", texts.join(", "));
+                let call = self.naming.call(self.scope.program, *function, &texts, RESERVED);
                 match result {
                     Some(var) => self.assign(*var, &call),
                     None => self.text.line(format!("{call};")),

@@ -14,6 +14,7 @@ use strait_calculus::{Program, VarId};
 use strait_generate::Capabilities;
 
 use super::channel_crate::{ChannelCrate, Lack};
+use super::dialect::Dialect;
 use super::facts::{Facts, blocks, element_of};
 use super::rust::{Ends, RESERVED, Writer, type_text};
 use super::scope::Scope;
