@@ -152,7 +152,7 @@ fn findings(
 fn source(folder: &Path, file: &str) -> String {
     let is_inside = !Path::new(file).is_absolute() && !file.split('/').any(|part| part == "..");
     let path = folder.join(file);
-    is_inside.then(|| std::fs::read_to_string(path).unwrap_or_default()).unwrap_or_default()
+    if is_inside { std::fs::read_to_string(path).unwrap_or_default() } else { String::new() }
 }
 
 #[cfg(test)]

@@ -22,9 +22,9 @@ use strait_findings::Finding;
 use strait_golang::Go;
 use strait_toolchain::{Launcher, Scratch, Spec};
 
-use self::gates::{Statement, Waits};
+use self::gates::Statement;
 use self::search::{Attempt, Search, real_wait, run_test};
-use self::text::{Mode, TestText};
+use self::text::{Mode, NamedMode, NumberedGate, TestText};
 use crate::class::{Assessment, FindingClass};
 use crate::error::Error;
 use crate::sources::{Permitted, is_import_path};
@@ -325,10 +325,7 @@ impl EmitWorkshop<'_> {
     }
 
     /// A binary in which all candidates have gates, and the modes that its Go has.
-    fn search_binary(
-        &self,
-        candidates: &[usize],
-    ) -> Result<(PathBuf, Vec<(Mode, &'static str)>), Error> {
+    fn search_binary(&self, candidates: &[usize]) -> Result<(PathBuf, Vec<NamedMode>), Error> {
         let call = |number: &usize| (*number, format!("straitGate({number})"));
         let calls: BTreeMap<usize, String> = candidates.iter().map(call).collect();
         let mut files: Vec<(PathBuf, String)> =
@@ -412,8 +409,7 @@ impl EmitWorkshop<'_> {
     /// The files of the test that is emitted.
     fn write(&self, attempt: &Attempt) -> Result<StandaloneTest, Error> {
         let mut calls = BTreeMap::new();
-        let mut by_folder: BTreeMap<(PathBuf, bool), Vec<(usize, Waits, Duration)>> =
-            BTreeMap::new();
+        let mut by_folder: BTreeMap<(PathBuf, bool), Vec<NumberedGate>> = BTreeMap::new();
         let mut lines = Vec::new();
         for (number, gate) in attempt.gates.iter().enumerate() {
             let number = number + 1;

@@ -10,7 +10,7 @@ use strait_toolchain::Spec;
 
 use super::evidence::shows;
 use super::gates::{Gate, Waits};
-use super::text::{LIMIT, Mode, VARIABLE};
+use super::text::{LIMIT, Mode, NamedMode, VARIABLE};
 use crate::class::FindingClass;
 use crate::error::Error;
 
@@ -55,7 +55,7 @@ pub(crate) struct Search<'a> {
     /// The finding's places as they stand in stacks.
     pub(crate) places: &'a [String],
     /// The modes that are available, and the test that uses each.
-    pub(crate) modes: &'a [(Mode, &'static str)],
+    pub(crate) modes: &'a [NamedMode],
 }
 
 impl Search<'_> {

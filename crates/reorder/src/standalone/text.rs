@@ -19,6 +19,9 @@ pub(crate) enum Mode {
     Bubble,
 }
 
+/// A mode, and the test that uses it.
+pub(crate) type NamedMode = (Mode, &'static str);
+
 /// A test that runs the user's test and fails if the fault shows.
 pub(crate) struct TestText<'a> {
     pub(crate) package: &'a str,
@@ -162,8 +165,11 @@ func straitGate(number int) {{
 /// The variable that says which gates are closed, for the search.
 pub(crate) const VARIABLE: &str = "STRAIT_GATES";
 
-/// The gates of a standalone test: their numbers, who waits and how long.
-pub(crate) fn fixed_gates(package: &str, gates: &[(usize, Waits, Duration)]) -> String {
+/// A gate of a standalone test: its number, who waits and how long.
+pub(crate) type NumberedGate = (usize, Waits, Duration);
+
+/// The gates of a standalone test.
+pub(crate) fn fixed_gates(package: &str, gates: &[NumberedGate]) -> String {
     let has_first = gates.iter().any(|(_, who, _)| *who == Waits::First);
     let atomic = if has_first { "\t\"sync/atomic\"\n" } else { "" };
     let mut text = format!("package {package}\n\nimport (\n{atomic}\t\"time\"\n)\n");
