@@ -168,6 +168,7 @@ impl<W: Word> Channel<W> {
     }
 
     /// What the receiving end does when it goes.
+    #[expect(clippy::disallowed_methods, reason = "stands for what damaged memory does")]
     fn free_receivers(&self) {
         self.is_freed.store(true, Ordering::SeqCst);
         if self.touching.load(Ordering::SeqCst) > 0 {
