@@ -181,6 +181,9 @@ impl Workload for Programs<'_> {
     }
 }
 
+/// A program and what it showed.
+type Shown = (Arc<Work>, Vec<Suspicion>);
+
 impl Programs<'_> {
     /// Waits for the end of a program that did not move, however it ends; what it shows.
     fn watch(
@@ -189,7 +192,7 @@ impl Programs<'_> {
         target: usize,
         mut process: WorkerProcess,
         part: &mut Part,
-    ) -> Result<Option<(Arc<Work>, Vec<Suspicion>)>, Error> {
+    ) -> Result<Option<Shown>, Error> {
         let next = process.next(&|| context.is_now(), None);
         let ended = process.end();
         self.suspects.release_stall();

@@ -273,10 +273,12 @@ impl<T: Target, W: Word> Actor<T, W> {
         options.perturbation.next(&mut self.process.random, is_jittered)
     }
 
-    /// In barrier style, waits for another process and goes on a few nanoseconds before or after it. Nothing
-    /// but the operation itself should follow: whatever else takes time moves the two apart.
+    /// In barrier style, mostly waits for another process and goes on a few nanoseconds before or after it.
+    /// Nothing but the operation itself should follow: whatever else takes time moves the two apart. Now and
+    /// then there is no waiting, so that two operations of a process meet one of another.
     pub fn line_up(&mut self) {
-        if self.scene.instance.job.options.style == Style::Barrier {
+        let is_lined_up = self.scene.instance.job.options.style == Style::Barrier;
+        if is_lined_up && self.process.random.below(4) > 0 {
             self.scene.instance.line_up();
             linger(self.process.random.offset());
         }
