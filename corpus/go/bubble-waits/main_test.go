@@ -2,7 +2,7 @@
 // is not followed, so what happens too early in the model is no violation.
 //
 // verdict: TestWait unknown
-// model: TestWait deadlock
+// model: TestWait panic
 // assumes: in which order time passes in this bubble is not followed
 package bubble
 
