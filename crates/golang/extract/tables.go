@@ -131,7 +131,8 @@ func (d *Driver) closed(s *State, v Value) (tabled, bool) {
 			row.objects[name] = o
 			b.WriteString(";" + name + "=" + o.remember().written)
 		case "map":
-			if o.blurred || o.guard != "" || s.escaped[name] {
+			// A map that is written when others can see it is not the same for all of them.
+			if o.blurred || o.guard != "" || s.escaped[name] && d.facts.shared[name+"/map"] {
 				fine = false
 				return
 			}
