@@ -297,7 +297,9 @@ impl Running<'_, '_> {
     fn account(&mut self, ended: &Done) -> Result<bool, Error> {
         let discoveries = self.examine(ended)?;
         for (rule, applications) in ended.work.rules.iter() {
-            self.count(&format!("{}{}", counts::RULE, rule.name()), applications);
+            // A rule that was never applied is counted too: the report says which.
+            let name = format!("{}{}", counts::RULE, rule.name());
+            *self.part.counts.entry(name).or_default() += applications;
         }
         let index = ended.work.index;
         self.part.indices.insert(index..index + 1);

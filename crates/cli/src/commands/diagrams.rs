@@ -1,5 +1,6 @@
 //! Files with the diagram of an execution: a picture, a trace for Perfetto, a log for ShiViz.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -29,7 +30,7 @@ impl DiagramArgs {
         self.svg.is_some() || self.perfetto.is_some() || self.shiviz.is_some()
     }
 
-    /// No file may be the program itself.
+    /// Every file can be written, and none is the program itself.
     pub fn check(&self, program: &Path) -> anyhow::Result<()> {
         let program = program.canonicalize()?;
         let paths =
@@ -39,6 +40,9 @@ impl DiagramArgs {
             if path.canonicalize().is_ok_and(|path| path == program) {
                 bail!("{flag} {}: that file is the program; name another one", path.display());
             }
+            // A wrong path is found before the work begins.
+            let opened = File::options().write(true).create(true).truncate(false).open(path);
+            opened.with_context(|| format!("cannot write {} ({flag})", path.display()))?;
         }
         Ok(())
     }
