@@ -7,6 +7,9 @@ use anyhow::{Context, bail};
 use clap::Args;
 use strait_diagram::{Diagram, perfetto, shiviz, svg};
 
+/// Makes the text of a file.
+type Writer = fn(&Diagram) -> String;
+
 /// What gives no trace to draw.
 const TRACELESS: [&str; 3] = ["property", "formula", "lambda_chan"];
 
@@ -49,7 +52,7 @@ impl DiagramArgs {
 
     /// Writes what was asked for.
     pub fn write(&self, diagram: &Diagram) -> anyhow::Result<()> {
-        let writers: [(&Option<PathBuf>, fn(&Diagram) -> String); 3] =
+        let writers: [(&Option<PathBuf>, Writer); 3] =
             [(&self.svg, svg), (&self.perfetto, perfetto), (&self.shiviz, shiviz)];
         let diagram = diagram.clone().bounded();
         for (path, writer) in writers {
