@@ -144,6 +144,8 @@ mod tests {
     use super::*;
     use crate::model::{ArrowKind, Event, Tone};
 
+    type Change = fn(&mut Diagram);
+
     fn small() -> Diagram {
         let mut diagram = Diagram::new("one <b>");
         let main = diagram.lane("main");
@@ -160,12 +162,12 @@ mod tests {
 
     #[test]
     fn what_is_malformed_is_refused() {
-        let changed = |change: fn(&mut Diagram)| {
+        let changed = |change: Change| {
             let mut diagram = small();
             change(&mut diagram);
             diagram.check()
         };
-        let table: [(fn(&mut Diagram), Invalid); 5] = [
+        let table: [(Change, Invalid); 5] = [
             (|diagram| diagram.events[0].lane = LaneId(7), Invalid::NoSuch("a lane")),
             (|diagram| diagram.arrows[0].to = EventId(99), Invalid::NoSuch("an event")),
             (|diagram| diagram.events[0].row = 3, Invalid::Disorder),

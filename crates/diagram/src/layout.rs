@@ -186,6 +186,7 @@ impl<'a> Painter<'a> {
                 self.picture.lines.push(Line {
                     from: (x, from),
                     to: (x, to.max(from + 3)),
+                    via: None,
                     class: format!("lock k{colour}"),
                     title: format!("holds {}{held}", lock.object),
                     is_arrow: false,
@@ -200,9 +201,15 @@ impl<'a> Painter<'a> {
                 let event: &Event = self.view.event(event)?;
                 let column = self.view.column(event.lane)?;
                 let place = self.view.place(event.row)?;
-                Some((self.columns[column].x, self.top + self.row_height * (place as i32 + 1)))
+                let y = self.top + self.row_height * (place as i32 + 1);
+                Some(((self.columns[column].x, y), self.columns[column].right))
             };
-            let (Some(from), Some(to)) = (end(arrow.from), end(arrow.to)) else { continue };
+            let (Some((from, _)), Some((to, right))) = (end(arrow.from), end(arrow.to)) else {
+                continue;
+            };
+            // From the right it comes in below the text of its end, not across it.
+            let bends = from.0 > to.0 && from.1 != to.1;
+            let via = bends.then(|| (right.min(from.0 - 12), to.1));
             if from == to {
                 continue;
             }
@@ -213,7 +220,7 @@ impl<'a> Painter<'a> {
             };
             let title = format!("{what} {}", arrow.label);
             let class = class.to_owned();
-            self.picture.lines.push(Line { from, to, class, title, is_arrow: true });
+            self.picture.lines.push(Line { from, to, via, class, title, is_arrow: true });
         }
     }
 
@@ -298,6 +305,7 @@ impl<'a> Painter<'a> {
                 self.picture.lines.push(Line {
                     from: (from, y),
                     to: (to, y),
+                    via: None,
                     class: "waits".to_owned(),
                     title: text,
                     is_arrow: true,
@@ -344,7 +352,7 @@ impl<'a> Painter<'a> {
             }
             let is_arrow = ["message", "start", "unblock"].contains(&class.as_str());
             let (from, to, title) = ((x, y - 4), (x + 24, y - 4), String::new());
-            self.picture.lines.push(Line { from, to, class, title, is_arrow });
+            self.picture.lines.push(Line { from, to, via: None, class, title, is_arrow });
             self.text((x + 30, y), SMALL, "dim", &words, most);
             x += advance;
         }

@@ -87,7 +87,7 @@ mod tests {
             }
         }
         assert_eq!(shortened("put c 1", 12, 200), "put c 1");
-        assert_eq!(shortened("put channel 1", 12, 64), "put ch…");
+        assert_eq!(shortened("put channel 1", 12, 64), "put cha…");
     }
 
     #[test]

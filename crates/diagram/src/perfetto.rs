@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(waits["name"], "waits forever: lock m");
         // It begins where the lane's last event ends and lasts beyond every event.
         assert_eq!((waits["ts"].as_u64(), waits["dur"].as_u64()), (Some(2000), Some(3000)));
-        let last = events.iter().filter(|event| event["ph"] == "f").next_back().expect("a flow");
+        let last = events.iter().rfind(|event| event["ph"] == "f").expect("a flow");
         assert_eq!((last["tid"].as_u64(), last["ts"].as_u64()), (Some(2), Some(1400)));
     }
 }

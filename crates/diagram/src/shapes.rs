@@ -14,11 +14,13 @@ pub(crate) struct Text {
     pub(crate) full: Option<String>,
 }
 
-/// A straight line.
+/// A line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) from: (i32, i32),
     pub(crate) to: (i32, i32),
+    /// Where it bends, if it does.
+    pub(crate) via: Option<(i32, i32)>,
     pub(crate) class: String,
     /// What is said about it when it is pointed at.
     pub(crate) title: String,
@@ -61,6 +63,6 @@ pub(crate) struct Picture {
 impl Picture {
     pub(crate) fn line(&mut self, class: impl Into<String>, from: (i32, i32), to: (i32, i32)) {
         let (class, title) = (class.into(), String::new());
-        self.lines.push(Line { from, to, class, title, is_arrow: false });
+        self.lines.push(Line { from, to, via: None, class, title, is_arrow: false });
     }
 }

@@ -54,7 +54,7 @@ fn spoken(diagram: &Diagram) -> String {
 }
 
 fn line_element(line: &Line) -> String {
-    let Line { from: (x1, y1), to: (x2, y2), class, title, is_arrow } = line;
+    let Line { from: (x1, y1), to: (x2, y2), via, class, title, is_arrow } = line;
     let class: Vec<String> = class.split(' ').map(|part| format!("sd-{part}")).collect();
     let class = class.join(" ");
     let title = match title.as_str() {
@@ -65,11 +65,14 @@ fn line_element(line: &Line) -> String {
     let loops = *is_arrow && x1 == x2;
     let path = match loops {
         true => format!("M{x1} {y1}C{0} {y1} {0} {y2} {x2} {y2}", x1 - 26),
-        false => format!("M{x1} {y1}L{x2} {y2}"),
+        false => {
+            let bend = via.map(|(x, y)| format!("L{x} {y}")).unwrap_or_default();
+            format!("M{x1} {y1}{bend}L{x2} {y2}")
+        }
     };
     let head = match (is_arrow, loops) {
         (true, true) => head((x1 - 26, *y2), (*x2, *y2), &class),
-        (true, false) => head((*x1, *y1), (*x2, *y2), &class),
+        (true, false) => head(via.unwrap_or((*x1, *y1)), (*x2, *y2), &class),
         (false, _) => String::new(),
     };
     format!("<g>{title}<path class=\"sd-line {class}\" d=\"{path}\"/>{head}</g>\n")

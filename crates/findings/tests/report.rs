@@ -248,13 +248,16 @@ fn commands_machine_and_rules_are_told() {
     let session = SessionRecord {
         command: "strait fuzz <t>".into(),
         cores: 7,
-        counts: [("rule G-FANOUT".to_owned(), 12), ("faults".to_owned(), 1)].into(),
+        counts: [("rule G-FANOUT", 12), ("rule X-CLOSE", 0), ("faults", 1)]
+            .map(|(name, count)| (name.to_owned(), count))
+            .into(),
         ..SessionRecord::default()
     };
     record_session(folder.path(), session).expect("it is written");
     let page = report(folder.path()).expect("a page");
     assert!(page.contains("strait fuzz &lt;t&gt;") && page.contains("7 cores"));
     assert!(page.contains("<span class=\"rule\">G-FANOUT</span>") && !page.contains(">faults<"));
+    assert!(page.contains("1 of 2 rules of the generator were applied"));
 }
 
 fn chromium() -> Option<&'static str> {

@@ -110,7 +110,7 @@ fn a_finding_can_be_replayed_and_added_to() {
         (replay.finding.count, replay.finding.files.last().map(String::as_str)),
         (2, Some(REDUCED))
     );
-    assert!(report(folder.path()).expect("a page").contains("Program, reduced"));
+    assert!(report(folder.path()).expect("a page").contains("The reduced program"));
     let error = Replay::read(folder.path()).expect_err("not a finding");
     assert!(error.to_string().contains("there is no finding in"), "{error}");
 }

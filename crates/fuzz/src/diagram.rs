@@ -15,7 +15,7 @@ use strait_runtimes::harness::record::{Path, path_name};
 use strait_runtimes::{Record, lower_with_places, observation};
 
 use crate::discover::told_event;
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Mischief};
 use crate::judge::Fault;
 
 /// States that the search for an order may visit.
@@ -151,9 +151,12 @@ fn wrong(program: &Program, source: &str, evidence: &Evidence, title: &str) -> O
     let Explanation::Impossible { furthest, .. } = explanation else { return None };
     let (machine, trace) = furthest.steps()?;
     let mut diagram = draw(&Execution { machine: &machine, trace: &trace, source }, title);
+    let what = match &evidence.mischief {
+        Mischief::Other => String::new(),
+        mischief => format!(": {mischief}"),
+    };
     diagram.description = format!(
-        "No schedule gives what the processes saw: {}. This is as far as any schedule gets.",
-        evidence.mischief
+        "No schedule gives what the processes saw{what}. This is as far as any schedule gets."
     );
     for (name, events) in &core.processes {
         if events.is_empty() {

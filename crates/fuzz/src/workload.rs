@@ -218,7 +218,9 @@ impl Programs<'_> {
         part.runs += done.summary.runs;
         count_time(part, counts::RUNNING, done.spent);
         for (rule, applications) in done.work.rules.iter() {
-            count(part, &format!("{}{}", counts::RULE, rule.name()), applications);
+            // A rule that was never applied is counted too: the report says which.
+            let name = format!("{}{}", counts::RULE, rule.name());
+            *part.counts.entry(name).or_default() += applications;
         }
         judgement.suspicions
     }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"go/types"
+	"reflect"
 	"slices"
 	"strings"
 

@@ -300,8 +300,8 @@ mod tests {
         for seed in 0..140 {
             let mut numbers = Numbers(seed);
             let count = 2 + numbers.below(10) as u32;
-            let mut trace = Trace::default();
-            trace.goroutines = (2..2 + count).map(|id| goroutine(&mut numbers, id)).collect();
+            let goroutines = (2..2 + count).map(|id| goroutine(&mut numbers, id)).collect();
+            let mut trace = Trace { goroutines, ..Trace::default() };
             for address in 0..3 {
                 let goroutine = 2 + numbers.below(u64::from(count)) as u32;
                 let held = Held { goroutine, object: Object::Mutex, place: site(300) };

@@ -1,10 +1,14 @@
 //! Files with the diagram of an execution: a picture, a trace for Perfetto, a log for ShiViz.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
 use strait_diagram::{Diagram, perfetto, shiviz, svg};
+
+/// Makes the text of a file.
+type Writer = fn(&Diagram) -> String;
 
 /// What gives no trace to draw.
 const TRACELESS: [&str; 3] = ["property", "formula", "lambda_chan"];
@@ -29,7 +33,7 @@ impl DiagramArgs {
         self.svg.is_some() || self.perfetto.is_some() || self.shiviz.is_some()
     }
 
-    /// No file may be the program itself.
+    /// Every file can be written, and none is the program itself.
     pub fn check(&self, program: &Path) -> anyhow::Result<()> {
         let program = program.canonicalize()?;
         let paths =
@@ -39,13 +43,16 @@ impl DiagramArgs {
             if path.canonicalize().is_ok_and(|path| path == program) {
                 bail!("{flag} {}: that file is the program; name another one", path.display());
             }
+            // A wrong path is found before the work begins.
+            let opened = File::options().write(true).create(true).truncate(false).open(path);
+            opened.with_context(|| format!("cannot write {} ({flag})", path.display()))?;
         }
         Ok(())
     }
 
     /// Writes what was asked for.
     pub fn write(&self, diagram: &Diagram) -> anyhow::Result<()> {
-        let writers: [(&Option<PathBuf>, fn(&Diagram) -> String); 3] =
+        let writers: [(&Option<PathBuf>, Writer); 3] =
             [(&self.svg, svg), (&self.perfetto, perfetto), (&self.shiviz, shiviz)];
         let diagram = diagram.clone().bounded();
         for (path, writer) in writers {

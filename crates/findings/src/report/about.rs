@@ -29,16 +29,18 @@ pub(super) fn rules(content: &Content) -> String {
     counts.sort_by_key(|(name, count)| (u64::MAX - count, *name));
     let row = |(name, count): &(&str, u64)| {
         // Logarithmic: rare rules are what one looks for.
+        let none = if *count == 0 { " class=\"none\"" } else { "" };
         let share = 100.0 * ((*count as f64) + 1.0).ln() / ((most as f64) + 1.0).ln();
         format!(
-            "<li><span class=\"rule\">{}</span><span class=\"bar\"><span style=\"width:{share:.0}%\"></span></span><span class=\"number\">{}</span></li>",
+            "<li{none}><span class=\"rule\">{}</span><span class=\"bar\"><span style=\"width:{share:.0}%\"></span></span><span class=\"number\">{}</span></li>",
             html(name),
             grouped(*count)
         )
     };
     let rows: String = counts.iter().map(row).collect();
     let text = format!(
-        "<p class=\"empty\">{} of the generator's rules were applied. Bars are logarithmic.</p><ul class=\"rules\">{rows}</ul>",
+        "<p class=\"empty\">{} of {} rules of the generator were applied. Which ones can be applied depends on the targets. Bars are logarithmic.</p><ul class=\"rules\">{rows}</ul>",
+        counts.iter().filter(|(_, count)| *count > 0).count(),
         counts.len()
     );
     section("Rules of the generator", &text)

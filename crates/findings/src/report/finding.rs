@@ -64,8 +64,9 @@ fn body(shown: &Shown, unit: Unit) -> String {
         html(&command)
     );
     let others = shown.files.iter().filter(|one| {
-        !used.contains(&one.name.as_str())
-            && !(shown.diagram.is_some() && DRAWN.contains(&one.name.as_str()))
+        let name = one.name.as_str();
+        let is_drawn = shown.diagram.is_some() && DRAWN.contains(&name);
+        !is_drawn && !used.contains(&name)
     });
     let others: String = others.map(file).collect();
     let group = match finding.fingerprint.as_str() {
