@@ -2,7 +2,6 @@ package main
 
 import (
 	"go/types"
-	"reflect"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
