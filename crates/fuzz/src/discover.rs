@@ -20,7 +20,7 @@ use crate::confirm::Confirmation;
 use crate::diagram::diagram;
 use crate::dialect::Dialect;
 use crate::done::Death;
-use crate::fuzz_target::{FuzzTarget, Way};
+use crate::fuzz_target::{FuzzTarget, Backend};
 use crate::judge::{Fault, Suspicion};
 use crate::work::Work;
 
@@ -232,7 +232,7 @@ fn words(fault: &Fault, work: &Work, source: &Source<'_>) -> (String, String) {
 
 /// What the words of the title about flavour, style and messages mean.
 fn how_it_ran(target: &FuzzTarget, options: &RunOptions) -> String {
-    if matches!(target.way, Way::Compiler(_)) {
+    if matches!(target.backend, Backend::Compiler(_)) {
         return String::new();
     }
     let processes = match options.flavour {

@@ -9,7 +9,7 @@ use strait_toolchain::{End, Launcher};
 
 use crate::batch_compiler::BatchCompiler;
 use crate::error::Error;
-use crate::fuzz_target::{FuzzTarget, Way};
+use crate::fuzz_target::{FuzzTarget, Backend};
 use crate::work::Work;
 use crate::worker_process::{Next, WorkerProcess};
 
@@ -56,8 +56,8 @@ pub fn run_alone(
     work: Arc<Work>,
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<Done>, Error> {
-    match &target.way {
-        Way::Worker(spec) => {
+    match &target.backend {
+        Backend::Worker(spec) => {
             let Some(mut process) = WorkerProcess::start(launcher, spec, stop)? else {
                 return Ok(None);
             };
@@ -69,7 +69,7 @@ pub fn run_alone(
                 Next::Stalled | Next::Stopped => None,
             })
         }
-        Way::Compiler(toolchain) => {
+        Backend::Compiler(toolchain) => {
             let target = target.target.as_str().into();
             let compiler = BatchCompiler { launcher, toolchain, target: &target, stop };
             let mut last = None;

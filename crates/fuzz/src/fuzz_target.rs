@@ -48,12 +48,12 @@ pub struct FuzzTarget {
     /// The same for programs with operations about which the target promises little.
     pub loose: Vec<(Flavour, Capabilities)>,
     /// How programs get to run there.
-    pub way: Way,
+    pub backend: Backend,
 }
 
 /// How programs get to run.
 #[derive(Clone, Debug)]
-pub enum Way {
+pub enum Backend {
     /// Plans are sent to workers.
     Worker(WorkerSpec),
     /// Many programs at once are written in the target's language and compiled.
@@ -69,7 +69,7 @@ impl FuzzTarget {
             is_built_in: true,
             flavours: flavours(target, Promise::Full),
             loose: flavours(target, Promise::Loose),
-            way: Way::Worker(WorkerSpec::own([RUNTIMES])),
+            backend: Backend::Worker(WorkerSpec::own([RUNTIMES])),
         }
     }
 
@@ -266,9 +266,9 @@ impl<'a> TargetFinder<'a> {
             flavours,
             loose: Vec::new(),
             way: if dialect.is_compiled {
-                Way::Compiler(Box::new(toolchain))
+                Backend::Compiler(Box::new(toolchain))
             } else {
-                Way::Worker(toolchain.interpreter()?)
+                Backend::Worker(toolchain.interpreter()?)
             },
         })
     }
@@ -421,7 +421,7 @@ fn foreign(target: &TargetInfo, version: &Version, build: CrateBuild) -> FuzzTar
         is_built_in: false,
         flavours: had(Promise::Full),
         loose: if build.flavours.is_none() { had(Promise::Loose) } else { Vec::new() },
-        way: Way::Worker(WorkerSpec::foreign(build.built.program, [""; 0]).limits(limits)),
+        backend: Backend::Worker(WorkerSpec::foreign(build.built.program, [""; 0]).limits(limits)),
     }
 }
 

@@ -9,7 +9,7 @@ use strait_generate::{
 use strait_runtimes::{Flavour, Payload, Perturbation, Plan, Promise, RunOptions, Style, lower};
 
 use crate::error::Error;
-use crate::fuzz_target::{FuzzTarget, Way};
+use crate::fuzz_target::{FuzzTarget, Backend};
 use crate::recipe::{REPETITIONS, Recipe};
 
 /// States that a proof of termination may take. Candidates that need more are dropped, so this
@@ -71,7 +71,7 @@ impl Maker {
         }
         let flavours = target.flavours.iter().map(|(flavour, _)| *flavour).collect();
         let prover = Explorer { max_states: PROOF_STATES };
-        let is_compiled = matches!(target.way, Way::Compiler(_));
+        let is_compiled = matches!(target.backend, Backend::Compiler(_));
         Ok(Maker { seed, flavours, loose, is_compiled, generators, prover })
     }
 

@@ -26,7 +26,7 @@ use crate::counts;
 use crate::discover::{deadly, discovery, drawn, identity};
 use crate::done::Done;
 use crate::error::Error;
-use crate::fuzz_target::{FuzzTarget, Way};
+use crate::fuzz_target::{FuzzTarget, Backend};
 use crate::judge::{Fault, Suspicion, judge};
 use crate::recipe::PATIENCE;
 use crate::settings::{JobSettings, RECIPE_VERSION, Settings};
@@ -114,11 +114,11 @@ impl Workload for Programs<'_> {
     }
 
     fn piece_size(&self, target: usize, pieces: Pieces) -> u64 {
-        match (&self.targets[target].way, pieces) {
-            (Way::Compiler(_), _) => COMPILED_TOGETHER,
-            (Way::Worker(_), Pieces::Here) => PIECE,
-            (Way::Worker(_), Pieces::Queue { asked: Some(asked), .. }) => asked.max(1),
-            (Way::Worker(_), Pieces::Queue { count, .. }) => count.map_or(QUEUE_PIECE, |count| {
+        match (&self.targets[target].backend, pieces) {
+            (Backend::Compiler(_), _) => COMPILED_TOGETHER,
+            (Backend::Worker(_), Pieces::Here) => PIECE,
+            (Backend::Worker(_), Pieces::Queue { asked: Some(asked), .. }) => asked.max(1),
+            (Backend::Worker(_), Pieces::Queue { count, .. }) => count.map_or(QUEUE_PIECE, |count| {
                 (count / QUEUE_PIECES).clamp(SMALLEST_QUEUE_PIECE, QUEUE_PIECE)
             }),
         }
@@ -335,8 +335,8 @@ impl Running<'_, '_> {
     fn run(&mut self, processes: &mut HashMap<String, WorkerProcess>) -> Result<bool, Error> {
         let programs = self.programs;
         let target = &programs.targets[self.piece.target];
-        match &target.way {
-            Way::Worker(spec) => {
+        match &target.backend {
+            Backend::Worker(spec) => {
                 let (key, context) = (target.worker_key(), self.context);
                 if !processes.contains_key(&key) {
                     let process =
@@ -346,7 +346,7 @@ impl Running<'_, '_> {
                 let Some(process) = processes.get_mut(&key) else { return Ok(false) };
                 self.run_in(process, spec)
             }
-            Way::Compiler(toolchain) => {
+            Backend::Compiler(toolchain) => {
                 let toolchain = toolchain.cancelled_by(Arc::clone(self.context.flag()));
                 self.run_compiled(&toolchain)
             }

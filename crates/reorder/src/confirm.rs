@@ -23,7 +23,7 @@ use crate::order::Order;
 use crate::plan::{Plan, Switches};
 use crate::selects::Selects;
 use crate::state::{Job, Progress};
-use crate::subject::{Bench, Clock, Subject};
+use crate::subject::{TestPackage, Clock, Subject};
 
 /// The test that calls `main`, as go test sees it.
 const MAIN_TEST: &str = "TestStraitMain";
@@ -79,7 +79,7 @@ pub struct Sightings {
 pub struct Witness {
     go: Go,
     overlay: Overlay,
-    bench: Arc<Bench>,
+    tests: Arc<TestPackage>,
     selects: Selects,
     base: PathBuf,
     folder: Scratch,
@@ -128,8 +128,8 @@ impl Witness {
             false => (None, Some(binary)),
         };
         let selects = Selects::new(overlay.root(&go), &base);
-        let bench = Bench::new(package, fast, real, wanted, folder.path().to_owned());
-        Ok(Witness { go, overlay, bench: Arc::new(bench), selects, base, folder })
+        let tests = TestPackage::new(package, fast, real, wanted, folder.path().to_owned());
+        Ok(Witness { go, overlay, tests: Arc::new(tests), selects, base, folder })
     }
 
     /// Runs a test of the package, or its `main`, until everything has been seen, or so many times,
@@ -153,7 +153,7 @@ impl Witness {
         let deadline = Instant::now() + time;
         let file = self.folder.path().join("map");
         let test = test.unwrap_or(MAIN_TEST).to_owned();
-        let subject = Subject { bench: Arc::clone(&self.bench), test, subtest: 0 };
+        let subject = Subject { tests: Arc::clone(&self.tests), test, subtest: 0 };
         let mut search = Progress::new(subject);
         for number in 0.. {
             let over = Instant::now() >= deadline || stop.load(Ordering::SeqCst);
@@ -181,15 +181,15 @@ impl Witness {
 
     /// A run that follows the predicted cases.
     fn directed(&self, number: u64, orders: &[Order]) -> Job {
-        let clock = if self.bench.fast.is_some() { Clock::Virtual } else { Clock::Real };
+        let clock = if self.tests.fast.is_some() { Clock::Virtual } else { Clock::Real };
         Job { number, plan: plan(number, orders), clock, limit: LIMIT }
     }
 
     /// Makes a run; `None` if there is no binary for its clock.
     fn run(&self, test: &str, job: &Job, file: &Path) -> Result<Option<Run>, Error> {
-        let binary: Option<TestBinary> = match (job.clock, &self.bench.fast) {
+        let binary: Option<TestBinary> = match (job.clock, &self.tests.fast) {
             (Clock::Virtual, Some(binary)) => Some(binary.clone()),
-            _ => self.bench.real(&self.go, &self.overlay)?.ok(),
+            _ => self.tests.real(&self.go, &self.overlay)?.ok(),
         };
         let Some(binary) = binary else { return Ok(None) };
         let wishes = job.plan.wishes(binary.virtual_time, job.limit, true);

@@ -41,7 +41,7 @@ pub fn version_of(go: &Go) -> String {
 /// Puts a suspicion into words. It showed in `failed` of `runs` runs of the same plan.
 pub fn discovery(origin: &Origin<'_>, suspicion: &Suspicion, failed: u64, runs: u64) -> Discovery {
     let Origin { prepared, subject, job, run, selects, seed, undisturbed } = origin;
-    let package = &subject.bench.package;
+    let package = &subject.tests.package;
     let kind = suspicion.kind.clone();
     // One cause is one finding, whichever package's tests show it.
     let target = suspicion.package.as_ref().unwrap_or(&package.path);
@@ -105,7 +105,7 @@ pub fn discovery(origin: &Origin<'_>, suspicion: &Suspicion, failed: u64, runs: 
 
 /// A test that is not run any more.
 pub fn deadly(prepared: &Prepared, subject: &Subject, seed: u64, number: u64) -> Discovery {
-    let (package, version) = (&subject.bench.package.path, version_of(&prepared.go));
+    let (package, version) = (&subject.tests.package.path, version_of(&prepared.go));
     let mut discovery = Discovery::new(Kind::WORKER_DEATH, package, version, seed, number)
         .fingerprint(&subject.test)
         .title(format!("{}: the process that runs this test is killed", subject.test));
@@ -114,7 +114,7 @@ pub fn deadly(prepared: &Prepared, subject: &Subject, seed: u64, number: u64) ->
         "The process that ran this test was killed three times, so the test is \
         not run any more. The reason is its use of memory, the test itself, or a fault of Strait.\n"
             .to_owned();
-    let details = [("test", &subject.test), ("package", &subject.bench.package.path)];
+    let details = [("test", &subject.test), ("package", &subject.tests.package.path)];
     for (name, value) in details {
         discovery.details.insert(name.to_owned(), Value::from(value.as_str()));
     }

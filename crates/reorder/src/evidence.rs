@@ -306,7 +306,7 @@ impl Hunt<'_> {
     /// A failed assertion, or a panic that is one, is told apart, and only if little disturbance suffices.
     fn confirm_sensitive(&self, shown: Shown<'_>, suspicion: &Suspicion) -> Result<(), Error> {
         let Shown { subject, job, file, .. } = shown;
-        let package = &subject.bench.package.path;
+        let package = &subject.tests.package.path;
         let is_known = |one: &Sensitive| one.test == subject.test && one.package == *package;
         if lock(&self.shared).ended.sensitive.iter().any(is_known) {
             return Ok(());
@@ -314,7 +314,7 @@ impl Hunt<'_> {
         let mut low = job.clone();
         low.plan.rate = job.plan.rate.min(LOW_RATE);
         // No other test of this package runs meanwhile, since tests may share files or ports.
-        let _alone = subject.bench.alone.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = subject.tests.alone.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(rerun) = self.execute(subject, &low, file, false)? else { return Ok(()) };
         let panicked = |one: &Suspicion| one.kind == panic_kind();
         let failed = rerun.trace.state == State::Judged && !rerun.passed()

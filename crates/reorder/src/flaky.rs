@@ -153,7 +153,7 @@ impl<'a> FlakySearch<'a> {
             stop,
             file: prepared.shared_file(0),
             selects: Selects::new(prepared.overlay.root(&prepared.go), &prepared.base),
-            clock: if subject.bench.fast.is_some() { Clock::Virtual } else { Clock::Real },
+            clock: if subject.tests.fast.is_some() { Clock::Virtual } else { Clock::Real },
             limit: Duration::from_secs(10),
             runs: 0,
             places: BTreeMap::new(),
@@ -216,7 +216,7 @@ impl<'a> FlakySearch<'a> {
 
     fn execute(&mut self, plan: &Plan) -> Result<Run, Error> {
         let prepared = self.prepared;
-        let package = &self.subject.bench.package.path;
+        let package = &self.subject.tests.package.path;
         let binary = prepared.binary_of(package, self.clock == Clock::Virtual)?;
         let wishes = plan.wishes(binary.virtual_time, self.limit, true);
         let processors = plan.processors;

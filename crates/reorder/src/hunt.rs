@@ -136,7 +136,7 @@ impl<'a> Hunt<'a> {
         ended.failing = named(&|test| test.fails);
         ended.exiting = named(&|test| test.exits);
         ended.real_time =
-            named(&|test| test.clock == Clock::Real && test.subject.bench.fast.is_some());
+            named(&|test| test.clock == Clock::Real && test.subject.tests.fast.is_some());
         // A circle that has closed is a finding.
         let closed = |test: &&Progress| test.found == 0;
         for test in shared.tests.iter().filter(closed) {
@@ -145,7 +145,7 @@ impl<'a> Hunt<'a> {
         }
         ended.not_run = named(&|test| test.issued == 0);
         for test in &shared.tests {
-            let package = test.subject.bench.package.path.clone();
+            let package = test.subject.tests.package.path.clone();
             let runs = ended.by_package.entry(package).or_default();
             runs.tests += 1;
             runs.runs += test.made;
@@ -258,11 +258,11 @@ impl<'a> Hunt<'a> {
         // Every test has its first run before any has a second one, and the packages take turns.
         let mut spent: BTreeMap<&str, (usize, Duration)> = BTreeMap::new();
         for test in &shared.tests {
-            let entry = spent.entry(&test.subject.bench.package.path).or_default();
+            let entry = spent.entry(&test.subject.tests.package.path).or_default();
             *entry = (entry.0 + usize::from(test.issued > 0), entry.1 + test.spent);
         }
         let key = |test: &Progress| match test.issued {
-            0 => (false, spent[test.subject.bench.package.path.as_str()], test.rank()),
+            0 => (false, spent[test.subject.tests.package.path.as_str()], test.rank()),
             _ => (true, (0, Duration::ZERO), test.rank()),
         };
         let keys: Vec<_> = shared.tests.iter().map(key).collect();
@@ -298,11 +298,11 @@ impl<'a> Hunt<'a> {
     }
 
     fn binary(&self, subject: &Subject, clock: Clock) -> Result<Option<TestBinary>, Error> {
-        match (clock, &subject.bench.fast) {
+        match (clock, &subject.tests.fast) {
             (Clock::Virtual, Some(binary)) => Ok(Some(binary.clone())),
             _ => {
                 let real =
-                    subject.bench.real(&self.terms.prepared.go, &self.terms.prepared.overlay)?;
+                    subject.tests.real(&self.terms.prepared.go, &self.terms.prepared.overlay)?;
                 Ok(real.ok())
             }
         }
@@ -409,8 +409,8 @@ impl<'a> Hunt<'a> {
             return;
         }
         for (subtest, name) in (1..).zip(names) {
-            let bench = Arc::clone(&subject.bench);
-            let subject = Subject { bench, test: name.to_owned(), subtest };
+            let tests = Arc::clone(&subject.tests);
+            let subject = Subject { tests, test: name.to_owned(), subtest };
             shared.tests.push(self.terms.progress(subject));
         }
         self.counters.set_tests(shared.tests.len());
@@ -420,7 +420,7 @@ impl<'a> Hunt<'a> {
 /// One internal error per test is enough.
 fn note_internal_error(ended: &mut Ended, subject: &Subject, job: &Job, run: &Run, what: String) {
     const KEPT: usize = 4000;
-    let (test, package) = (&subject.test, &subject.bench.package.path);
+    let (test, package) = (&subject.test, &subject.tests.package.path);
     let known = &mut ended.internal_errors;
     if known.iter().any(|one| one.test == *test && one.package == *package) {
         return;

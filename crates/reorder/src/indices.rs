@@ -57,13 +57,13 @@ impl RunIndices {
 
     /// The lane of a test.
     pub(crate) fn lane(&self, subject: &Subject) -> Option<usize> {
-        self.lanes.iter().position(|lane| lane.target == subject.bench.package.path)
+        self.lanes.iter().position(|lane| lane.target == subject.tests.package.path)
     }
 
     /// The lane and the first index of a test.
     fn first(&self, subject: &Subject) -> Option<(usize, u64)> {
         let test = subject.test.split('/').next().unwrap_or_default();
-        let key = (subject.bench.package.path.clone(), test.to_owned());
+        let key = (subject.tests.package.path.clone(), test.to_owned());
         let (lane, number) = *self.tests.get(&key)?;
         Some((lane, (number * SUBTESTS + u64::from(subject.subtest)) * RUNS))
     }

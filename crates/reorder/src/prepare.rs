@@ -12,7 +12,7 @@ use strait_toolchain::{Cache, Launcher, Scratch};
 
 use crate::error::Error;
 use crate::module::digest;
-use crate::subject::{Bench, Subject};
+use crate::subject::{TestPackage, Subject};
 
 /// What is said of a package that was not compiled in time.
 const TOO_LATE: &str = "the campaign ended before it was compiled";
@@ -52,7 +52,7 @@ pub struct Prepared {
     pub overlay: Overlay,
     /// Top-level tests.
     pub subjects: Vec<Subject>,
-    benches: Vec<Arc<Bench>>,
+    test_packages: Vec<Arc<TestPackage>>,
     /// Packages that are left out.
     pub problems: Vec<Problem>,
     /// How the binaries are built.
@@ -89,7 +89,7 @@ pub fn prepare(
         go,
         overlay,
         subjects: Vec::new(),
-        benches: Vec::new(),
+        test_packages: Vec::new(),
         problems: Vec::new(),
         build,
         base,
@@ -132,9 +132,9 @@ impl Prepared {
     /// What tells the compiled tests from others: it changes with their code and with all that they use.
     pub fn digest(&self) -> Result<String, Error> {
         let mut digests = String::new();
-        for bench in &self.benches {
-            let digest = bench.digest().map_err(Error::Folder)?;
-            digests += &format!("{} {digest}\n", bench.package.path);
+        for tests in &self.test_packages {
+            let digest = tests.digest().map_err(Error::Folder)?;
+            digests += &format!("{} {digest}\n", tests.package.path);
         }
         Ok(digest(digests.as_bytes()))
     }
@@ -201,13 +201,13 @@ impl Prepared {
         let (fast, real) =
             if binary.virtual_time { (Some(binary), None) } else { (None, Some(binary)) };
         let folder = self.folder.path().to_owned();
-        let bench = Arc::new(Bench::new(package, fast, real, self.build.clone(), folder));
-        if self.benches.is_empty() {
+        let tests = Arc::new(TestPackage::new(package, fast, real, self.build.clone(), folder));
+        if self.test_packages.is_empty() {
             // So that the standard library is compiled for both clocks before time is measured.
-            let _ = bench.real(&self.go, &self.overlay)?;
+            let _ = tests.real(&self.go, &self.overlay)?;
         }
-        self.benches.push(Arc::clone(&bench));
-        let subject = |test: String| Subject { bench: Arc::clone(&bench), test, subtest: 0 };
+        self.test_packages.push(Arc::clone(&tests));
+        let subject = |test: String| Subject { tests: Arc::clone(&tests), test, subtest: 0 };
         self.subjects.extend(tests.into_iter().map(subject));
         Ok(())
     }
@@ -235,8 +235,8 @@ impl Prepared {
 
     /// The binary of a package.
     pub(crate) fn binary_of(&self, package: &str, virtual_time: bool) -> Result<TestBinary, Error> {
-        let bench = self.benches.iter().find(|bench| bench.package.path == package);
-        let Some(bench) = bench else {
+        let tests = self.test_packages.iter().find(|tests| tests.package.path == package);
+        let Some(tests) = tests else {
             let problem = self.problems.iter().find(|problem| problem.package == package);
             return Err(match problem {
                 Some(Problem { package, said }) => {
@@ -245,10 +245,10 @@ impl Prepared {
                 None => Error::NoSources(package.to_owned()),
             });
         };
-        if let Some(fast) = bench.fast.clone().filter(|_| virtual_time) {
+        if let Some(fast) = tests.fast.clone().filter(|_| virtual_time) {
             return Ok(fast);
         }
-        let real = bench.real(&self.go, &self.overlay)?;
+        let real = tests.real(&self.go, &self.overlay)?;
         real.map_err(|said| Error::DoesNotCompile { package: package.to_owned(), said })
     }
 

@@ -90,7 +90,7 @@ impl Progress {
 
     /// These runs were made in an earlier session, and nothing else is known.
     pub fn resumed(subject: Subject, done: Ranges) -> Self {
-        let clock = if subject.bench.fast.is_some() { Clock::Virtual } else { Clock::Real };
+        let clock = if subject.tests.fast.is_some() { Clock::Virtual } else { Clock::Real };
         Progress {
             subject,
             issued: 0,

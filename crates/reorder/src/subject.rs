@@ -21,7 +21,7 @@ pub enum Clock {
 
 /// A package whose tests are fuzzed.
 #[derive(Debug)]
-pub struct Bench {
+pub struct TestPackage {
     /// The package.
     pub package: Package,
     /// Its binary with the virtual clock, if there is one.
@@ -33,7 +33,7 @@ pub struct Bench {
     pub alone: Mutex<()>,
 }
 
-impl Bench {
+impl TestPackage {
     pub(crate) fn new(
         package: Package,
         fast: Option<TestBinary>,
@@ -42,7 +42,7 @@ impl Bench {
         folder: PathBuf,
     ) -> Self {
         let (real, alone) = (Mutex::new(real.map(Ok)), Mutex::default());
-        Bench { package, fast, real, build, folder, alone }
+        TestPackage { package, fast, real, build, folder, alone }
     }
 
     /// What tells the binary that was compiled first from others.
@@ -74,7 +74,7 @@ impl Bench {
 #[derive(Clone, Debug)]
 pub struct Subject {
     /// Its package.
-    pub bench: Arc<Bench>,
+    pub tests: Arc<TestPackage>,
     /// `TestX` or `TestX/sub`.
     pub test: String,
     /// Which subtest of its test it is, from 1; 0 is the test itself.
@@ -84,7 +84,7 @@ pub struct Subject {
 impl Subject {
     /// The test with its package, for people.
     pub fn name(&self) -> String {
-        format!("{} {}", self.bench.package.path, self.test)
+        format!("{} {}", self.tests.package.path, self.test)
     }
 }
 
@@ -92,7 +92,7 @@ impl Subject {
 pub fn by_package(subjects: &[Subject]) -> BTreeMap<String, Vec<Subject>> {
     let mut packages: BTreeMap<String, Vec<Subject>> = BTreeMap::new();
     for subject in subjects {
-        packages.entry(subject.bench.package.path.clone()).or_default().push(subject.clone());
+        packages.entry(subject.tests.package.path.clone()).or_default().push(subject.clone());
     }
     packages
 }

@@ -10,7 +10,7 @@ mod source;
 pub mod targets;
 
 pub use error::Error;
-pub use harness::crew::{RunOptions, Style};
+pub use harness::actor_pool::{RunOptions, Style};
 pub use harness::payload::{Imbalance, Payload};
 pub use harness::plan::Plan;
 pub use harness::random::Perturbation;

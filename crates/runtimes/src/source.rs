@@ -29,10 +29,10 @@ const HARNESS: [(&str, &str); 23] = harness_files![
     "by_task.rs",
     "by_thread.rs",
     "cell.rs",
-    "crew.rs",
+    "actor_pool.rs",
     "executor.rs",
     "instance.rs",
-    "lane.rs",
+    "actor_queue.rs",
     "mod.rs",
     "payload.rs",
     "plan.rs",
@@ -44,7 +44,7 @@ const HARNESS: [(&str, &str); 23] = harness_files![
     "target.rs",
     "text.rs",
     "uses.rs",
-    "usual.rs",
+    "std_names.rs",
     "watch.rs",
     "wire.rs",
     "worker.rs",
@@ -52,7 +52,7 @@ const HARNESS: [(&str, &str); 23] = harness_files![
 
 /// Methods of a target that older versions of its crate may lack, as its file writes them. All have a
 /// default in the trait: not offered.
-const OPTIONAL: &str = "    usual! { close }\n";
+const OPTIONAL: &str = "    std_names! { close }\n";
 
 /// The program for a target at a version of its crate; `None` when the target is no crate.
 pub fn harness_source(target: &TargetInfo, version: &str) -> Option<HarnessSource> {

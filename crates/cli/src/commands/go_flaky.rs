@@ -143,7 +143,7 @@ impl GoFlakyArgs {
             explained.map(|one| one.nudges.iter().map(nudge_document).collect::<Vec<Value>>());
         json!({
             "test": self.test,
-            "package": subject.bench.package.path,
+            "package": subject.tests.package.path,
             "seed": seed,
             "all_runs": outcome.runs,
             "undisturbed": outcome.undisturbed,

@@ -164,7 +164,7 @@ impl GoFuzzArgs {
         // A finding names the package of the place to blame, and in its details that of the test.
         let package = |finding: &Finding| {
             let tested = finding.details.get("package").and_then(|package| package.as_str());
-            prepared.subjects.iter().any(|one| Some(one.bench.package.path.as_str()) == tested)
+            prepared.subjects.iter().any(|one| Some(one.tests.package.path.as_str()) == tested)
         };
         let mut harvest = session.harvest(&store, &begun, &package, &package)?;
         let found = std::mem::take(&mut harvest.found);

@@ -66,7 +66,7 @@ impl Lack {
 }
 
 /// Crates whose operations and errors are called as those of std.
-macro_rules! usual {
+macro_rules! std_names {
     ($name:literal, $crate_name:literal, $blocking:expr, $waiting:expr, $task:expr, $select:expr) => {
         ChannelCrate {
             name: $name,
@@ -172,9 +172,9 @@ enum Receiver {
 ";
 
 const CRATES: &[ChannelCrate] = &[
-    usual!("flume", "flume", BLOCKING, timeouts!("flume"), ASYNC, FLUME_SELECT),
-    usual!("loole", "loole", BLOCKING, timeouts!("loole"), ASYNC, ""),
-    usual!(
+    std_names!("flume", "flume", BLOCKING, timeouts!("flume"), ASYNC, FLUME_SELECT),
+    std_names!("loole", "loole", BLOCKING, timeouts!("loole"), ASYNC, ""),
+    std_names!(
         "crossbeam-channel",
         "crossbeam_channel",
         BLOCKING,
@@ -182,7 +182,7 @@ const CRATES: &[ChannelCrate] = &[
         ("", ""),
         CROSSBEAM_SELECT
     ),
-    usual!(
+    std_names!(
         "async-channel",
         "async_channel",
         ("sender.send_blocking(message).is_ok()", "receiver.recv_blocking().ok()"),

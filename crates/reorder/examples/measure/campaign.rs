@@ -58,7 +58,7 @@ pub fn measure(
     let tests = prepared
         .subjects
         .iter()
-        .map(|subject| format!("{} {}", subject.bench.package.path, subject.test))
+        .map(|subject| format!("{} {}", subject.tests.package.path, subject.test))
         .collect();
     let folder = tempfile::tempdir()?;
     let mut store = Store::open(folder.path())?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::by_task::Manner;
 use super::cell::{Cell, Ends, Side};
-use super::crew::Style;
+use super::actor_pool::Style;
 use super::instance::{Account, Instance};
 use super::payload::Word;
 use super::plan::{At, Expr, Instruction, Op, Open, Plan, Select, Slot, Value};
@@ -22,7 +22,7 @@ pub struct Actor<T: Target, W: Word> {
     process: Process,
     scene: Scene<T, W>,
     plan: Arc<Plan>,
-    /// Where it stopped when it ran ahead of its lane.
+    /// Where it stopped when it ran ahead of its queue.
     pause: Option<Pause>,
 }
 
@@ -212,8 +212,8 @@ impl<T: Target, W: Word> Actor<T, W> {
         &self.process.path
     }
 
-    /// Runs to the first operation or choice, ahead of its lane. Up to there all instances spawn
-    /// the same processes; beyond it a later instance could enter a lane before an earlier one.
+    /// Runs to the first operation or choice, ahead of its queue. Up to there all instances spawn
+    /// the same processes; beyond it a later instance could enter a queue before an earlier one.
     pub fn run_ahead(&mut self) {
         self.pause = Some(self.process.run_ahead(&self.plan, &mut self.scene));
         if let Some(at) = self.process.at() {

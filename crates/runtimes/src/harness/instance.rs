@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::cell::Cell;
-use super::crew::Job;
+use super::actor_pool::Job;
 use super::executor::lock;
 use super::payload::{Ledger, Word};
 use super::plan::{At, Open};
@@ -68,7 +68,7 @@ struct Progress {
     begun: AtomicU32,
 }
 
-/// How many instances a lane may be ahead of another.
+/// How many instances a queue may be ahead of another.
 const LEAD: usize = 4;
 
 impl Batch {
@@ -209,7 +209,7 @@ impl<T: Target, W: Word> Instance<T, W> {
         }
     }
 
-    /// A process begins: it waits a moment if others are far behind. Without this one lane would be
+    /// A process begins: it waits a moment if others are far behind. Without this one queue would be
     /// through a whole batch before another has woken up, and the two would never meet. `false` if
     /// they are still behind.
     pub fn keep_pace(&self) -> bool {

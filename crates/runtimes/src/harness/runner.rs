@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::crew::RunOptions;
+use super::actor_pool::RunOptions;
 use super::payload::Parcel;
 use super::plan::{Capacity, Instruction, Op, Plan};
 use super::session::{Session, Summary};

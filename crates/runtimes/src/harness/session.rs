@@ -9,10 +9,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::actor::Actor;
-use super::crew::{Crew, Job, RunOptions, Style, Trouble, run_on_thread};
+use super::actor_pool::{ActorPool, Job, RunOptions, Style, Trouble, run_on_thread};
 use super::executor::lock;
 use super::instance::{Batch, Instance};
-use super::lane::Lane;
+use super::actor_queue::ActorQueue;
 use super::payload::{Imbalance, Ledger, Word};
 use super::plan::{At, Plan};
 use super::process::Process;
@@ -78,8 +78,8 @@ pub struct Summary {
 
 /// A target at work with messages of one type.
 pub struct Session<T: Target, W: Word> {
-    crew: Arc<Crew<T, W>>,
-    conductor: Arc<Lane<Assignment<T, W>>>,
+    pool: Arc<ActorPool<T, W>>,
+    conductor: Arc<ActorQueue<Assignment<T, W>>>,
     handle: Option<JoinHandle<()>>,
     watch: Arc<Watch>,
     is_stuck: bool,
@@ -108,8 +108,8 @@ struct Slot {
 impl<T: Target, W: Word> Session<T, W> {
     /// Starts the conductor; other threads follow when they are needed.
     pub fn start(target: T, watch: Arc<Watch>) -> Result<Self, std::io::Error> {
-        let crew = Crew::new(target);
-        let conductor: Arc<Lane<Assignment<T, W>>> = Arc::default();
+        let pool = ActorPool::new(target);
+        let conductor: Arc<ActorQueue<Assignment<T, W>>> = Arc::default();
         let own = conductor.clone();
         // Payloads refer to ledgers wherever a faulty target takes them, so these are never freed:
         // one small block a session.
@@ -123,7 +123,7 @@ impl<T: Target, W: Word> Session<T, W> {
                 assignment.result.over.notify_all();
             }
         })?;
-        Ok(Session { crew, conductor, handle: Some(handle), watch, is_stuck: false })
+        Ok(Session { pool, conductor, handle: Some(handle), watch, is_stuck: false })
     }
 
     /// Has a job hung or panicked? Then the session is of no more use.
@@ -139,7 +139,7 @@ impl<T: Target, W: Word> Session<T, W> {
         if self.is_stuck {
             return astray("an earlier job of this session is stuck");
         }
-        let job = Job::new(self.crew.clone(), plan.clone(), *options, contract, self.watch.clone());
+        let job = Job::new(self.pool.clone(), plan.clone(), *options, contract, self.watch.clone());
         let result: Arc<Slot> = Arc::default();
         self.conductor.push(Assignment { job: job.clone(), result: result.clone() });
         let is_over = self.wait(&result, &job);
@@ -177,7 +177,7 @@ impl<T: Target, W: Word> Session<T, W> {
 impl<T: Target, W: Word> Drop for Session<T, W> {
     fn drop(&mut self) {
         self.conductor.end();
-        self.crew.dismiss(self.is_stuck);
+        self.pool.dismiss(self.is_stuck);
         if let (Some(handle), false) = (self.handle.take(), self.is_stuck) {
             let _ = handle.join();
         }
@@ -254,7 +254,7 @@ fn conduct<T: Target, W: Word>(assignment: &Assignment<T, W>, ledgers: &'static 
 }
 
 /// Main processes first run ahead to their first operation, which makes their channels; then all
-/// lanes begin at once.
+/// queues begin at once.
 fn perform<T: Target, W: Word>(
     job: &Arc<Job<T, W>>,
     batch: &Batch,

@@ -6,7 +6,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::crew::{RunOptions, Style};
+use super::actor_pool::{RunOptions, Style};
 use super::payload::{Imbalance, Payload};
 use super::plan::At;
 use super::random::Perturbation;

@@ -34,7 +34,7 @@ pub fn serve(
     output: impl Write + Send,
     open: Opener<'_>,
 ) -> Result<Finished, Error> {
-    let desk = Desk { output: Mutex::new(output), current: Mutex::default(), over: Condvar::new() };
+    let desk = WorkerOutput { output: Mutex::new(output), current: Mutex::default(), over: Condvar::new() };
     std::thread::scope(|scope| {
         let ticker = scope.spawn(|| desk.tick());
         let served = desk.serve(&mut input, open);
@@ -54,13 +54,13 @@ enum Current {
     Over,
 }
 
-struct Desk<O> {
+struct WorkerOutput<O> {
     output: Mutex<O>,
     current: Mutex<Current>,
     over: Condvar,
 }
 
-impl<O: Write + Send> Desk<O> {
+impl<O: Write + Send> WorkerOutput<O> {
     fn write(&self, report: &Report) -> Result<(), Error> {
         let mut output = lock(&self.output);
         writeln!(output, "{}", report.to_line())?;

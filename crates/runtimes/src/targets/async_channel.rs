@@ -5,7 +5,7 @@ use async_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded, unbou
 use crate::harness::payload::Word;
 use crate::harness::plan::Capacity;
 use crate::harness::target::{Answer, Contract, Flavour, Target};
-use crate::harness::usual::usual;
+use crate::harness::std_names::std_names;
 
 /// The crate.
 #[derive(Clone, Default)]
@@ -38,10 +38,10 @@ impl Target for AsyncChannel {
         })
     }
 
-    usual! { open }
-    usual! { clone }
-    usual! { close }
-    usual! { try Closed }
-    usual! { wait send_blocking recv_blocking }
-    usual! { task send recv }
+    std_names! { open }
+    std_names! { clone }
+    std_names! { close }
+    std_names! { try Closed }
+    std_names! { wait send_blocking recv_blocking }
+    std_names! { task send recv }
 }

@@ -10,7 +10,7 @@ use crossbeam_channel::{
 use crate::harness::payload::Word;
 use crate::harness::plan::Capacity;
 use crate::harness::target::{Answer, Contract, Flavour, Offer, Target};
-use crate::harness::usual::usual;
+use crate::harness::std_names::std_names;
 
 /// The crate.
 #[derive(Clone, Default)]
@@ -33,11 +33,11 @@ impl Target for CrossbeamChannel {
         (flavour == Flavour::Threads).then_some(Contract::ALL)
     }
 
-    usual! { open }
-    usual! { clone }
-    usual! { try Disconnected }
-    usual! { wait send recv }
-    usual! { wait_within Disconnected }
+    std_names! { open }
+    std_names! { clone }
+    std_names! { try Disconnected }
+    std_names! { wait send recv }
+    std_names! { wait_within Disconnected }
 
     fn select<W: Word>(
         mut offers: Vec<Offer<'_, Self, W>>,

@@ -10,7 +10,7 @@ use flume::{
 use crate::harness::payload::Word;
 use crate::harness::plan::Capacity;
 use crate::harness::target::{Answer, Contract, Flavour, Offer, Target};
-use crate::harness::usual::usual;
+use crate::harness::std_names::std_names;
 
 /// The crate.
 #[derive(Clone, Default)]
@@ -50,12 +50,12 @@ impl Target for Flume {
         Some(Contract { rendezvous: true, select_puts: true, cancel_puts: true, ..promised })
     }
 
-    usual! { open }
-    usual! { clone }
-    usual! { try Disconnected }
-    usual! { wait send recv }
-    usual! { wait_within Disconnected }
-    usual! { task send_async recv_async }
+    std_names! { open }
+    std_names! { clone }
+    std_names! { try Disconnected }
+    std_names! { wait send recv }
+    std_names! { wait_within Disconnected }
+    std_names! { task send_async recv_async }
 
     fn select<W: Word>(
         offers: Vec<Offer<'_, Self, W>>,

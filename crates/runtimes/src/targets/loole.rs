@@ -10,7 +10,7 @@ use loole::{
 use crate::harness::payload::Word;
 use crate::harness::plan::Capacity;
 use crate::harness::target::{Answer, Contract, Flavour, Target};
-use crate::harness::usual::usual;
+use crate::harness::std_names::std_names;
 
 /// The crate.
 #[derive(Clone, Default)]
@@ -50,11 +50,11 @@ impl Target for Loole {
         Some(Contract { rendezvous: true, select_puts: can_poll, cancel_puts: true, ..promised })
     }
 
-    usual! { open }
-    usual! { clone }
-    usual! { close }
-    usual! { try Disconnected }
-    usual! { wait send recv }
-    usual! { wait_within Disconnected }
-    usual! { task send_async recv_async }
+    std_names! { open }
+    std_names! { clone }
+    std_names! { close }
+    std_names! { try Disconnected }
+    std_names! { wait send recv }
+    std_names! { wait_within Disconnected }
+    std_names! { task send_async recv_async }
 }

@@ -7,7 +7,7 @@ use postage::stream::{Stream, TryRecvError};
 use crate::harness::payload::Word;
 use crate::harness::plan::Capacity;
 use crate::harness::target::{Answer, Contract, Flavour, Target};
-use crate::harness::usual::usual;
+use crate::harness::std_names::std_names;
 
 /// The crate. Its `mpsc` is the same queue with a receiver that cannot be cloned.
 #[derive(Clone, Default)]
@@ -59,7 +59,7 @@ impl Target for Postage {
         }
     }
 
-    usual! { clone }
+    std_names! { clone }
 
     fn try_put<W: Word>(sender: &Sender<W>, word: W) -> Option<Answer<W>> {
         match sender.clone().try_send(word) {

@@ -1,8 +1,8 @@
 //! The threads and tasks that run processes, and the job they work on.
 //!
-//! Process `main.1` of every instance of a job runs in the same lane, in the order of the
-//! instances; so a lane never waits for a later instance before an earlier one is through, and a
-//! batch ends if each of its instances does. A child enters its lane when its parent's spawn
+//! Process `main.1` of every instance of a job runs in the same queue, in the order of the
+//! instances; so a queue never waits for a later instance before an earlier one is through, and a
+//! batch ends if each of its instances does. A child enters its queue when its parent's spawn
 //! statement is performed.
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use super::actor::Actor;
 use super::by_task::{catching, message_of};
 use super::executor::{Executor, lock};
 use super::instance::{Batch, Instance};
-use super::lane::Lane;
+use super::actor_queue::ActorQueue;
 use super::payload::{Payload, Word};
 use super::plan::Plan;
 use super::random::{Perturbation, Random};
@@ -27,7 +27,7 @@ use super::watch::Watch;
 use super::{by_task, by_thread};
 
 /// The most processes of one instance.
-const MAX_LANES: usize = 256;
+const MAX_QUEUES: usize = 256;
 
 /// How a program is repeated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -35,7 +35,7 @@ pub enum Style {
     /// One instance after the other.
     #[default]
     Plain,
-    /// Many fresh instances at once; every lane walks through all of them with jitter.
+    /// Many fresh instances at once; every queue walks through all of them with jitter.
     Batched,
     /// Many fresh instances at once; before each operation, processes of an instance are lined up in pairs
     /// and go on a few nanoseconds apart.
@@ -111,9 +111,9 @@ pub struct Job<T: Target, W: Word> {
     pub contract: Contract,
     /// Signs of life.
     pub watch: Arc<Watch>,
-    crew: Arc<Crew<T, W>>,
-    lanes: Mutex<HashMap<Path, usize>>,
-    /// Processes of a batch that has not begun, by lane.
+    pool: Arc<ActorPool<T, W>>,
+    queues: Mutex<HashMap<Path, usize>>,
+    /// Processes of a batch that has not begun, by queue.
     waiting: Mutex<Vec<Waiting<T, W>>>,
     trouble: Mutex<Option<Trouble>>,
     is_troubled: AtomicBool,
@@ -124,23 +124,23 @@ pub struct Job<T: Target, W: Word> {
 }
 
 impl<T: Target, W: Word> Job<T, W> {
-    /// A job for a crew.
+    /// A job for a pool.
     pub fn new(
-        crew: Arc<Crew<T, W>>,
+        pool: Arc<ActorPool<T, W>>,
         plan: Plan,
         options: RunOptions,
         contract: Contract,
         watch: Arc<Watch>,
     ) -> Arc<Self> {
         Arc::new(Job {
-            target: crew.target.clone(),
+            target: pool.target.clone(),
             uses: Uses::of(&plan).map(Arc::new),
             plan: Arc::new(plan),
             options,
             contract,
             watch,
-            crew,
-            lanes: Mutex::default(),
+            pool,
+            queues: Mutex::default(),
             waiting: Mutex::default(),
             trouble: Mutex::default(),
             is_troubled: AtomicBool::new(false),
@@ -193,68 +193,68 @@ impl<T: Target, W: Word> Job<T, W> {
         }
     }
 
-    /// Hands a process to its lane.
+    /// Hands a process to its queue.
     pub fn dispatch(self: Arc<Self>, actor: Actor<T, W>) {
         let number = {
-            let mut lanes = lock(&self.lanes);
-            let next = lanes.len();
-            *lanes.entry(actor.path().to_vec()).or_insert(next)
+            let mut queues = lock(&self.queues);
+            let next = queues.len();
+            *queues.entry(actor.path().to_vec()).or_insert(next)
         };
-        if number >= MAX_LANES {
+        if number >= MAX_QUEUES {
             return self.go_astray("there are too many processes");
         }
-        let lane = if self.is_thread(actor.path()) {
-            self.crew.thread_lane(number)
+        let queue = if self.is_thread(actor.path()) {
+            self.pool.thread_queue(number)
         } else {
-            self.crew.task_lane(number)
+            self.pool.task_queue(number)
         };
-        let lane = match lane {
-            Ok(lane) => lane,
+        let queue = match queue {
+            Ok(queue) => queue,
             Err(error) => return self.go_astray(&format!("no thread can be started: {error}")),
         };
         if actor.instance().batch.is_open() {
-            return lane.push(actor);
+            return queue.push(actor);
         }
         // Nobody is woken before the batch begins: those who wait for it would take the processor
         // from who prepares it.
         let mut waiting = lock(&self.waiting);
-        match waiting.iter_mut().find(|(known, _)| Arc::ptr_eq(known, &lane)) {
+        match waiting.iter_mut().find(|(known, _)| Arc::ptr_eq(known, &queue)) {
             Some((_, actors)) => actors.push(actor),
-            None => waiting.push((lane, vec![actor])),
+            None => waiting.push((queue, vec![actor])),
         }
     }
 
-    /// Hands all processes of a batch to their lanes, and lets them begin together.
+    /// Hands all processes of a batch to their queues, and lets them begin together.
     pub fn release(&self, batch: &Batch) {
         let waiting = std::mem::take(&mut *lock(&self.waiting));
-        let lanes: Vec<_> = waiting
+        let queues: Vec<_> = waiting
             .into_iter()
-            .map(|(lane, actors)| {
-                lane.fill(actors);
-                lane
+            .map(|(queue, actors)| {
+                queue.fill(actors);
+                queue
             })
             .collect();
         batch.open();
-        lanes.iter().for_each(|lane| lane.wake());
+        queues.iter().for_each(|queue| queue.wake());
     }
 }
 
-type Lanes<T, W> = Mutex<Vec<Arc<Lane<Actor<T, W>>>>>;
-type Waiting<T, W> = (Arc<Lane<Actor<T, W>>>, Vec<Actor<T, W>>);
+type ActorQueues<T, W> = Mutex<Vec<Arc<ActorQueue<Actor<T, W>>>>>;
+type Waiting<T, W> = (Arc<ActorQueue<Actor<T, W>>>, Vec<Actor<T, W>>);
 
 /// Threads and tasks that wait for processes. They live as long as the session.
-pub struct Crew<T: Target, W: Word> {
+pub struct ActorPool<T: Target, W: Word> {
     target: T,
-    threads: Lanes<T, W>,
-    tasks: Lanes<T, W>,
+    threads: ActorQueues<T, W>,
+    tasks: ActorQueues<T, W>,
     handles: Mutex<Vec<JoinHandle<()>>>,
     executor: OnceLock<Arc<dyn Executor>>,
 }
 
-impl<T: Target, W: Word> Crew<T, W> {
+impl<T: Target, W: Word> ActorPool<T, W> {
     /// Nobody yet.
     pub fn new(target: T) -> Arc<Self> {
-        Arc::new(Crew {
+        Arc::new(ActorPool {
             target,
             threads: Mutex::default(),
             tasks: Mutex::default(),
@@ -263,24 +263,24 @@ impl<T: Target, W: Word> Crew<T, W> {
         })
     }
 
-    fn thread_lane(&self, number: usize) -> Result<Arc<Lane<Actor<T, W>>>, std::io::Error> {
-        let mut lanes = lock(&self.threads);
-        while lanes.len() <= number {
-            let lane: Arc<Lane<Actor<T, W>>> = Arc::default();
-            let own = lane.clone();
-            let builder = std::thread::Builder::new().name(format!("lane-{}", lanes.len()));
+    fn thread_queue(&self, number: usize) -> Result<Arc<ActorQueue<Actor<T, W>>>, std::io::Error> {
+        let mut queues = lock(&self.threads);
+        while queues.len() <= number {
+            let queue: Arc<ActorQueue<Actor<T, W>>> = Arc::default();
+            let own = queue.clone();
+            let builder = std::thread::Builder::new().name(format!("queue-{}", queues.len()));
             let handle = builder.spawn(move || {
                 while let Some(actor) = own.take() {
                     run_on_thread(actor);
                 }
             })?;
             lock(&self.handles).push(handle);
-            lanes.push(lane);
+            queues.push(queue);
         }
-        Ok(lanes[number].clone())
+        Ok(queues[number].clone())
     }
 
-    fn task_lane(&self, number: usize) -> Result<Arc<Lane<Actor<T, W>>>, std::io::Error> {
+    fn task_queue(&self, number: usize) -> Result<Arc<ActorQueue<Actor<T, W>>>, std::io::Error> {
         let executor = match self.executor.get() {
             Some(executor) => executor.clone(),
             None => {
@@ -288,10 +288,10 @@ impl<T: Target, W: Word> Crew<T, W> {
                 self.executor.get_or_init(|| started).clone()
             }
         };
-        let mut lanes = lock(&self.tasks);
-        while lanes.len() <= number {
-            let lane: Arc<Lane<Actor<T, W>>> = Arc::default();
-            let own = lane.clone();
+        let mut queues = lock(&self.tasks);
+        while queues.len() <= number {
+            let queue: Arc<ActorQueue<Actor<T, W>>> = Arc::default();
+            let own = queue.clone();
             executor.spawn(Box::pin(async move {
                 while let Some(actor) = own.take_task().await {
                     let job = actor.instance().job.clone();
@@ -300,15 +300,15 @@ impl<T: Target, W: Word> Crew<T, W> {
                     }
                 }
             }));
-            lanes.push(lane);
+            queues.push(queue);
         }
-        Ok(lanes[number].clone())
+        Ok(queues[number].clone())
     }
 
     /// Ends all threads and tasks; waits for them unless some are stuck.
     pub fn dismiss(&self, are_stuck: bool) {
-        let lanes = [&self.threads, &self.tasks];
-        lanes.into_iter().for_each(|lanes| lock(lanes).iter().for_each(|lane| lane.end()));
+        let queues = [&self.threads, &self.tasks];
+        queues.into_iter().for_each(|queues| lock(queues).iter().for_each(|queue| queue.end()));
         if are_stuck {
             return;
         }

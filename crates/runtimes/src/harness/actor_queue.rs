@@ -1,4 +1,4 @@
-//! A lane: processes that one long-lived thread or task runs one after the other.
+//! A queue of processes that one long-lived thread or task runs one after the other.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -12,7 +12,7 @@ use super::executor::lock;
 const SPINS: u32 = 100;
 
 /// A queue with one reader.
-pub struct Lane<J> {
+pub struct ActorQueue<J> {
     queue: Mutex<VecDeque<J>>,
     length: AtomicUsize,
     ready: Condvar,
@@ -20,9 +20,9 @@ pub struct Lane<J> {
     over: AtomicBool,
 }
 
-impl<J> Default for Lane<J> {
+impl<J> Default for ActorQueue<J> {
     fn default() -> Self {
-        Lane {
+        ActorQueue {
             queue: Mutex::default(),
             length: AtomicUsize::new(0),
             ready: Condvar::new(),
@@ -32,7 +32,7 @@ impl<J> Default for Lane<J> {
     }
 }
 
-impl<J> Lane<J> {
+impl<J> ActorQueue<J> {
     /// Adds one.
     pub fn push(&self, job: J) {
         let mut queue = lock(&self.queue);

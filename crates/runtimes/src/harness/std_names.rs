@@ -16,7 +16,7 @@
 /// | `wait SEND RECEIVE` | the two methods that block a thread |
 /// | `wait_within GONE` | `send_timeout` and `recv_timeout` |
 /// | `task SEND RECEIVE` | the two methods that give a future |
-macro_rules! usual {
+macro_rules! std_names {
     (open) => {
         fn open<W: Word>(&self, capacity: Capacity) -> (Sender<W>, Receiver<W>) {
             match capacity {
@@ -98,4 +98,4 @@ macro_rules! usual {
         }
     };
 }
-pub(crate) use usual;
+pub(crate) use std_names;
