@@ -1,7 +1,6 @@
 // A receiver changes the map that a message holds: the sender has the same one.
 //
-// verdict: TestMap unknown
-// model: TestMap deadlock
+// verdict: TestMap deadlock
 package changed
 
 import "testing"

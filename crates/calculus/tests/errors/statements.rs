@@ -203,7 +203,7 @@ fn a_mistyped_statement() {
            |
          1 | main { chan c: int; clsoe c }
            |                     ^^^^^
-           = hint: a statement is `x = …`, `put c x`, `x = get c`, a call `f(x)`, …
+           = hint: did you mean `close`?
     "#]],
     );
 }
