@@ -20,7 +20,7 @@ use crate::confirm::Confirmation;
 use crate::diagram::diagram;
 use crate::dialect::Dialect;
 use crate::done::Death;
-use crate::fuzz_target::{FuzzTarget, Backend};
+use crate::fuzz_target::{Backend, FuzzTarget};
 use crate::judge::{Fault, Suspicion};
 use crate::work::Work;
 

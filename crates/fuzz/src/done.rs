@@ -9,7 +9,7 @@ use strait_toolchain::{End, Launcher};
 
 use crate::batch_compiler::BatchCompiler;
 use crate::error::Error;
-use crate::fuzz_target::{FuzzTarget, Backend};
+use crate::fuzz_target::{Backend, FuzzTarget};
 use crate::work::Work;
 use crate::worker_process::{Next, WorkerProcess};
 

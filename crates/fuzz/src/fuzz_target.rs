@@ -265,7 +265,7 @@ impl<'a> TargetFinder<'a> {
             is_built_in: false,
             flavours,
             loose: Vec::new(),
-            way: if dialect.is_compiled {
+            backend: if dialect.is_compiled {
                 Backend::Compiler(Box::new(toolchain))
             } else {
                 Backend::Worker(toolchain.interpreter()?)

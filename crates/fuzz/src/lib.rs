@@ -33,7 +33,7 @@ pub use done::{Death, Done, run_alone};
 pub use error::Error;
 pub use evidence::{Evidence, Mischief, evidence};
 pub use fuzz_target::{
-    FuzzTarget, TargetFinder, Backend, built_in_version, check_targets, worker_main,
+    Backend, FuzzTarget, TargetFinder, built_in_version, check_targets, worker_main,
 };
 pub use judge::{Fault, Judgement, Suspicion, judge};
 pub use recipe::{REPETITIONS, Recipe};

@@ -9,7 +9,7 @@ use strait_generate::{
 use strait_runtimes::{Flavour, Payload, Perturbation, Plan, Promise, RunOptions, Style, lower};
 
 use crate::error::Error;
-use crate::fuzz_target::{FuzzTarget, Backend};
+use crate::fuzz_target::{Backend, FuzzTarget};
 use crate::recipe::{REPETITIONS, Recipe};
 
 /// States that a proof of termination may take. Candidates that need more are dropped, so this

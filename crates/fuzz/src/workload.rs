@@ -26,7 +26,7 @@ use crate::counts;
 use crate::discover::{deadly, discovery, drawn, identity};
 use crate::done::Done;
 use crate::error::Error;
-use crate::fuzz_target::{FuzzTarget, Backend};
+use crate::fuzz_target::{Backend, FuzzTarget};
 use crate::judge::{Fault, Suspicion, judge};
 use crate::recipe::PATIENCE;
 use crate::settings::{JobSettings, RECIPE_VERSION, Settings};
@@ -118,9 +118,10 @@ impl Workload for Programs<'_> {
             (Backend::Compiler(_), _) => COMPILED_TOGETHER,
             (Backend::Worker(_), Pieces::Here) => PIECE,
             (Backend::Worker(_), Pieces::Queue { asked: Some(asked), .. }) => asked.max(1),
-            (Backend::Worker(_), Pieces::Queue { count, .. }) => count.map_or(QUEUE_PIECE, |count| {
-                (count / QUEUE_PIECES).clamp(SMALLEST_QUEUE_PIECE, QUEUE_PIECE)
-            }),
+            (Backend::Worker(_), Pieces::Queue { count, .. }) => count
+                .map_or(QUEUE_PIECE, |count| {
+                    (count / QUEUE_PIECES).clamp(SMALLEST_QUEUE_PIECE, QUEUE_PIECE)
+                }),
         }
     }
 

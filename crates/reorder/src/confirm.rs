@@ -23,7 +23,7 @@ use crate::order::Order;
 use crate::plan::{Plan, Switches};
 use crate::selects::Selects;
 use crate::state::{Job, Progress};
-use crate::subject::{TestPackage, Clock, Subject};
+use crate::subject::{Clock, Subject, TestPackage};
 
 /// The test that calls `main`, as go test sees it.
 const MAIN_TEST: &str = "TestStraitMain";

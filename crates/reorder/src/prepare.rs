@@ -12,7 +12,7 @@ use strait_toolchain::{Cache, Launcher, Scratch};
 
 use crate::error::Error;
 use crate::module::digest;
-use crate::subject::{TestPackage, Subject};
+use crate::subject::{Subject, TestPackage};
 
 /// What is said of a package that was not compiled in time.
 const TOO_LATE: &str = "the campaign ended before it was compiled";
@@ -196,7 +196,7 @@ impl Prepared {
         &mut self,
         package: Package,
         binary: TestBinary,
-        tests: Vec<String>,
+        names: Vec<String>,
     ) -> Result<(), Error> {
         let (fast, real) =
             if binary.virtual_time { (Some(binary), None) } else { (None, Some(binary)) };
@@ -208,7 +208,7 @@ impl Prepared {
         }
         self.test_packages.push(Arc::clone(&tests));
         let subject = |test: String| Subject { tests: Arc::clone(&tests), test, subtest: 0 };
-        self.subjects.extend(tests.into_iter().map(subject));
+        self.subjects.extend(names.into_iter().map(subject));
         Ok(())
     }
 

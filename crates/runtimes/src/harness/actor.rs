@@ -5,9 +5,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::actor_pool::Style;
 use super::by_task::Manner;
 use super::cell::{Cell, Ends, Side};
-use super::actor_pool::Style;
 use super::instance::{Account, Instance};
 use super::payload::Word;
 use super::plan::{At, Expr, Instruction, Op, Open, Plan, Select, Slot, Value};

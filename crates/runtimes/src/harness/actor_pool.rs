@@ -13,10 +13,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::actor::Actor;
+use super::actor_queue::ActorQueue;
 use super::by_task::{catching, message_of};
 use super::executor::{Executor, lock};
 use super::instance::{Batch, Instance};
-use super::actor_queue::ActorQueue;
 use super::payload::{Payload, Word};
 use super::plan::Plan;
 use super::random::{Perturbation, Random};

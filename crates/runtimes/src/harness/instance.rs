@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::cell::Cell;
 use super::actor_pool::Job;
+use super::cell::Cell;
 use super::executor::lock;
 use super::payload::{Ledger, Word};
 use super::plan::{At, Open};

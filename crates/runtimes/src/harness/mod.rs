@@ -5,13 +5,13 @@
 //! ([`crate::harness_source`]).
 
 pub mod actor;
+pub mod actor_pool;
+pub mod actor_queue;
 pub mod by_task;
 pub mod by_thread;
 pub mod cell;
-pub mod actor_pool;
 pub mod executor;
 pub mod instance;
-pub mod actor_queue;
 pub mod payload;
 pub mod plan;
 pub mod process;
@@ -19,10 +19,10 @@ pub mod random;
 pub mod record;
 pub mod runner;
 pub mod session;
+pub mod std_names;
 pub mod target;
 pub mod text;
 pub mod uses;
-pub mod std_names;
 pub mod watch;
 pub mod wire;
 pub mod worker;

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use super::actor::Actor;
 use super::actor_pool::{ActorPool, Job, RunOptions, Style, Trouble, run_on_thread};
+use super::actor_queue::ActorQueue;
 use super::executor::lock;
 use super::instance::{Batch, Instance};
-use super::actor_queue::ActorQueue;
 use super::payload::{Imbalance, Ledger, Word};
 use super::plan::{At, Plan};
 use super::process::Process;

@@ -34,7 +34,11 @@ pub fn serve(
     output: impl Write + Send,
     open: Opener<'_>,
 ) -> Result<Finished, Error> {
-    let desk = WorkerOutput { output: Mutex::new(output), current: Mutex::default(), over: Condvar::new() };
+    let desk = WorkerOutput {
+        output: Mutex::new(output),
+        current: Mutex::default(),
+        over: Condvar::new(),
+    };
     std::thread::scope(|scope| {
         let ticker = scope.spawn(|| desk.tick());
         let served = desk.serve(&mut input, open);

@@ -4,8 +4,8 @@ use async_channel::{Receiver, Sender, TryRecvError, TrySendError, bounded, unbou
 
 use crate::harness::payload::Word;
 use crate::harness::plan::Capacity;
-use crate::harness::target::{Answer, Contract, Flavour, Target};
 use crate::harness::std_names::std_names;
+use crate::harness::target::{Answer, Contract, Flavour, Target};
 
 /// The crate.
 #[derive(Clone, Default)]

@@ -9,8 +9,8 @@ use crossbeam_channel::{
 
 use crate::harness::payload::Word;
 use crate::harness::plan::Capacity;
-use crate::harness::target::{Answer, Contract, Flavour, Offer, Target};
 use crate::harness::std_names::std_names;
+use crate::harness::target::{Answer, Contract, Flavour, Offer, Target};
 
 /// The crate.
 #[derive(Clone, Default)]

@@ -9,8 +9,8 @@ use loole::{
 
 use crate::harness::payload::Word;
 use crate::harness::plan::Capacity;
-use crate::harness::target::{Answer, Contract, Flavour, Target};
 use crate::harness::std_names::std_names;
+use crate::harness::target::{Answer, Contract, Flavour, Target};
 
 /// The crate.
 #[derive(Clone, Default)]

@@ -6,8 +6,8 @@ use postage::stream::{Stream, TryRecvError};
 
 use crate::harness::payload::Word;
 use crate::harness::plan::Capacity;
-use crate::harness::target::{Answer, Contract, Flavour, Target};
 use crate::harness::std_names::std_names;
+use crate::harness::target::{Answer, Contract, Flavour, Target};
 
 /// The crate. Its `mpsc` is the same queue with a receiver that cannot be cloned.
 #[derive(Clone, Default)]
