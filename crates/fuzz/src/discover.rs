@@ -224,7 +224,7 @@ fn words(fault: &Fault, work: &Work, source: &Source<'_>) -> (String, String) {
             let sentence = anomaly_words(*anomaly);
             (
                 format!("{sentence} ({how})"),
-                format!("In a run in which everything else was right, {sentence}.\n"),
+                format!("In this run {sentence}. Everything else in it was right.\n"),
             )
         }
     }
