@@ -51,7 +51,10 @@ fn address(workspace: &Workspace) -> Outcome {
         ("RUSTFLAGS", "-Zsanitizer=address"),
         ("ASAN_OPTIONS", ADDRESS_OPTIONS),
     ];
-    workspace.cargo_with(&[tests.as_slice(), &places, &features].concat(), &variables)
+    // The sanitizer's own locks make threads block, and blocking is what some checks look for.
+    let one_by_one = ["--", "--test-threads=1"];
+    let arguments = [tests.as_slice(), &places, &features, &one_by_one].concat();
+    workspace.cargo_with(&arguments, &variables)
 }
 
 /// Executions that are cut leave what their threads own, on purpose: no destructor may run on half-done
