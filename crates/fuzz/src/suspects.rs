@@ -1,6 +1,6 @@
 //! What waits to be looked at beside the campaign: processes whose program does not move any more, and
 //! programs that showed something new. Threads that run programs put them here and go on; a few other
-//! threads see to them, so that a hang, which takes long to be believed, keeps nobody from working.
+//! threads see to them, so that a hang, which takes long to confirm, does not hold up the workers.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};

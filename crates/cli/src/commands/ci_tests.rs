@@ -1,5 +1,5 @@
 //! Tests of packages that use the library, in `strait ci`. The library writes a line for each check into the file of
-//! STRAIT_SUMMARY; a test that fails for another reason is no finding, and the step says so.
+//! STRAIT_SUMMARY; a test that fails for another reason is not reported as a finding, and the step says so.
 
 use std::collections::BTreeMap;
 use std::path::Path;

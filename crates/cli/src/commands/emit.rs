@@ -25,7 +25,7 @@ const RELIABLE: u64 = 95;
 A finding of `strait go fuzz` becomes a Go test that runs your test, by the real clock or in a bubble of \
 testing/synctest, and fails if a goroutine stays blocked or panics where the finding says. If that needs an \
 order, short waits are put before statements of copies of your files; nothing in the module is changed.
-A finding of `strait types` becomes a file with the annotations of rustc's ui tests.
+A finding of `strait types` is written as one file with the annotations of rustc's ui tests.
 A finding of `strait fuzz` in a Rust crate becomes a crate with a test that uses that crate alone.
 What is emitted is compiled and run, and the summary says how often it failed. It is written to the folder \
 `emitted` of the finding. Like `strait replay`, this runs no program and compiles no folder that only the \
