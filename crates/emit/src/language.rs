@@ -157,10 +157,11 @@ fn with_ways_out(capabilities: Capabilities) -> Capabilities {
 
 /// What both of two targets can take.
 pub fn both(one: &Capabilities, other: &Capabilities) -> Capabilities {
-    let fewest = [one.max_processes, other.max_processes].into_iter().flatten().min();
+    let smaller = |one: Option<u32>, other| one.into_iter().chain(other).min();
     Capabilities {
         rendezvous: one.rendezvous && other.rendezvous,
         buffered: one.buffered && other.buffered,
+        max_capacity: smaller(one.max_capacity, other.max_capacity),
         unbounded: one.unbounded && other.unbounded,
         close: one.close && other.close,
         select_puts: one.select_puts && other.select_puts,
@@ -180,7 +181,7 @@ pub fn both(one: &Capabilities, other: &Capabilities) -> Capabilities {
         shared_ends: one.shared_ends && other.shared_ends,
         many_receivers: one.many_receivers && other.many_receivers,
         many_senders: one.many_senders && other.many_senders,
-        max_processes: fewest,
+        max_processes: smaller(one.max_processes, other.max_processes),
     }
 }
 

@@ -11,6 +11,8 @@ pub struct Capabilities {
     pub rendezvous: bool,
     /// Channels that hold a fixed number of messages.
     pub buffered: bool,
+    /// The most messages that such a channel may hold; `None` for any number.
+    pub max_capacity: Option<u32>,
     /// Channels that hold any number of messages.
     pub unbounded: bool,
     /// `close`, and gets that learn of it.
@@ -60,6 +62,7 @@ impl Default for Capabilities {
         Capabilities {
             rendezvous: true,
             buffered: false,
+            max_capacity: None,
             unbounded: false,
             close: false,
             select_puts: true,
@@ -131,6 +134,11 @@ impl Capabilities {
         let (_, switch) = SWITCHES.into_iter().find(|(known, _)| *known == name)?;
         *switch(self) = on;
         Some(())
+    }
+
+    /// The smaller of this capacity and the largest that is possible.
+    pub(crate) fn at_most(&self, capacity: u32) -> u32 {
+        self.max_capacity.map_or(capacity, |most| most.min(capacity))
     }
 }
 

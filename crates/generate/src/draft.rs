@@ -133,7 +133,7 @@ pub fn draw_capacity(stream: &mut Stream, capabilities: &Capabilities) -> Capaci
         u32::from(capabilities.unbounded),
     ];
     match stream.weighted(&weights) {
-        Some(1) => Capacity::Bounded(stream.between(1, 3)),
+        Some(1) => Capacity::Bounded(stream.between(1, capabilities.at_most(3))),
         Some(2) => Capacity::Unbounded,
         _ => Capacity::Rendezvous,
     }

@@ -277,6 +277,10 @@ fn possible_weights(mut weights: Weights, capabilities: &Capabilities) -> Result
         let reason = "communication takes at least two processes";
         return Err(Error::ImpossibleCapabilities { reason });
     }
+    if capabilities.buffered && capabilities.max_capacity == Some(0) {
+        let reason = "a buffered channel holds at least one message";
+        return Err(Error::ImpossibleCapabilities { reason });
+    }
     for rule in Rule::ALL {
         if !is_possible(rule, capabilities) {
             weights.set(rule, 0);

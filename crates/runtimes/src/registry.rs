@@ -183,6 +183,7 @@ pub fn capabilities(contract: &Contract) -> Capabilities {
     Capabilities {
         rendezvous: contract.rendezvous,
         buffered: contract.bounded,
+        max_capacity: contract.max_capacity,
         unbounded: contract.unbounded,
         close: contract.close,
         select_puts: contract.select_puts,

@@ -181,13 +181,16 @@ pub fn bare_abandon(builder: &mut Builder<'_>, draft: &mut Draft) -> Option<Vec<
 /// X-LEFTOVER: more messages are put than taken, and the buffer holds the rest.
 pub fn leftover(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Option<Vec<Stmt>> {
     let messages = builder.stream.between(1, (room / 2).clamp(1, 4));
-    let taken = builder.stream.below(messages);
+    let mut taken = builder.stream.below(messages);
     let unbounded =
         builder.capabilities.unbounded && (!builder.capabilities.buffered || builder.stream.flip());
     let capacity = if unbounded {
         Capacity::Unbounded
     } else {
-        Capacity::Bounded(messages - taken + builder.stream.below(2))
+        taken = taken.max(messages - builder.capabilities.at_most(messages));
+        let least = messages - taken;
+        let drawn = least + builder.stream.below(2);
+        Capacity::Bounded(builder.capabilities.at_most(drawn).max(least))
     };
     let (channel, declaration) = draft.channel(capacity);
     let senders = crowd(builder, builder.capabilities.many_senders, messages);

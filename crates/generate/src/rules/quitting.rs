@@ -66,7 +66,7 @@ pub fn quit(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Option<V
     let width = if may_be_two && builder.stream.flip() { 2 } else { 1 };
     let (mut declarations, mut channels) = (Vec::new(), Vec::new());
     for _ in 0..width {
-        let capacity = draw_room(builder, ending, &counts);
+        let capacity = draw_room(builder, ending, &counts)?;
         let (channel, declaration) = draft.channel(capacity);
         channels.push(channel);
         declarations.push(declaration);
@@ -156,25 +156,27 @@ fn draw_counts(builder: &mut Builder<'_>, ending: Ending, room: u32) -> Option<C
     Some(Counts { puts, gets, quitting_puts, quitting_gets })
 }
 
-/// As little room as suffices, mostly: where there is more, waiting is rare.
-fn draw_room(builder: &mut Builder<'_>, ending: Ending, counts: &Counts) -> Capacity {
+/// As little room as suffices, mostly: where there is more, waiting is rare. `None` if no channel of the
+/// target has as much.
+fn draw_room(builder: &mut Builder<'_>, ending: Ending, counts: &Counts) -> Option<Capacity> {
     let all = builder.capabilities;
     if ending == Ending::Buffer {
         if !all.buffered {
-            return Capacity::Unbounded;
+            return Some(Capacity::Unbounded);
         }
         let least = (counts.puts - counts.gets + counts.quitting_puts).max(1);
         return match builder.stream.below(8) {
-            0 if all.unbounded => Capacity::Unbounded,
-            1 => Capacity::Bounded(least + 1),
-            _ => Capacity::Bounded(least),
+            0 if all.unbounded => Some(Capacity::Unbounded),
+            _ if all.at_most(least) < least => None,
+            1 => Some(Capacity::Bounded(all.at_most(least + 1))),
+            _ => Some(Capacity::Bounded(least)),
         };
     }
-    match builder.stream.below(4) {
+    Some(match builder.stream.below(4) {
         0 | 1 if all.rendezvous => Capacity::Rendezvous,
         2 if all.buffered => Capacity::Bounded(1),
         _ => draw_capacity(&mut builder.stream, all),
-    }
+    })
 }
 
 /// Deals operations out to several processes where there may be several. Each process is through with

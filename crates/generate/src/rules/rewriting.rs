@@ -146,6 +146,7 @@ pub fn capacities(builder: &mut Builder<'_>, draft: &mut Draft) {
         return;
     }
     let two_way = two_way_channels(draft.body());
+    let most = builder.capabilities.at_most(3);
     for statement in &mut draft.main().body.statements {
         let StmtKind::NewChannel { var, capacity, .. } = &mut statement.kind else {
             continue;
@@ -161,7 +162,7 @@ pub fn capacities(builder: &mut Builder<'_>, draft: &mut Draft) {
             }
             Some(1) => {
                 builder.counts.record(Rule::XBuffer);
-                *capacity = Capacity::Bounded(builder.stream.between(1, 3));
+                *capacity = Capacity::Bounded(builder.stream.between(1, most));
             }
             // Neither rule has a weight, but the target has no rendezvous.
             None if must_unbound => *capacity = Capacity::Unbounded,

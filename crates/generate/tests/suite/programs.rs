@@ -57,6 +57,13 @@ fn targets() -> Vec<(String, Capabilities)> {
     targets.push((
         "four processes".to_owned(),
         Capabilities { max_processes: Some(4), ..Capabilities::all() },
+        Capabilities { max_capacity: Some(1), ..Capabilities::all() },
+        Capabilities {
+            max_capacity: Some(1),
+            rendezvous: false,
+            unbounded: false,
+            ..Capabilities::all()
+        },
     ));
     targets
 }

@@ -180,6 +180,11 @@ fn impossible_wishes_are_explained() {
     assert!(message.contains("neither rendezvous nor buffered"), "{message}");
     let message = with(|config| config.capabilities.max_processes = Some(1));
     assert!(message.contains("two processes"), "{message}");
+    let message = with(|config| {
+        config.capabilities.buffered = true;
+        config.capabilities.max_capacity = Some(0);
+    });
+    assert!(message.contains("holds at least one message"), "{message}");
     let config = Config {
         capabilities: Capabilities { max_processes: Some(0), ..Capabilities::default() },
         ..Config::default()

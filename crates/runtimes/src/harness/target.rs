@@ -39,6 +39,8 @@ pub struct Contract {
     pub rendezvous: bool,
     /// Channels that hold just as many messages as asked for.
     pub bounded: bool,
+    /// The most messages that such a channel may be asked to hold; `None` for any number.
+    pub max_capacity: Option<u32>,
     /// Channels that hold any number.
     pub unbounded: bool,
     /// Several processes may send on one channel.
@@ -72,6 +74,7 @@ impl Contract {
     pub const ALL: Contract = Contract {
         rendezvous: true,
         bounded: true,
+        max_capacity: None,
         unbounded: true,
         many_senders: true,
         many_receivers: true,

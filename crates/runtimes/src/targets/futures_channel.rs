@@ -101,14 +101,17 @@ impl Target for FuturesBounded {
     /// sender gets a guaranteed slot in the channel capacity, and on top of that there are `buffer`
     /// 'first come, first serve' slots available to all senders."
     ///
-    /// No `try_send`: a sender that found the last slot taken stays parked until another message is
-    /// received, even when the receiver has made room in that very moment, so the channel is full for
-    /// it with room left. Nothing is said against that.
+    /// Only a capacity of one is exact. A sender that takes the last of several slots waits until a message is
+    /// received after that, even if the receiver has made room in between: "there is no *strict* guarantee
+    /// that the receiver will wake up a parked task *immediately* when a slot becomes available", but "it is
+    /// *guaranteed* that a sender will be unparked when the message that caused the sender to become parked is
+    /// read out of the channel" (the comments at the head of the module). With one slot, that message is the
+    /// only one.
     fn contract(&self, flavour: Flavour) -> Option<Contract> {
         (flavour == Flavour::Tasks).then_some(Contract {
+            max_capacity: Some(1),
             unbounded: false,
             many_senders: false,
-            try_puts: false,
             ..PROMISE
         })
     }

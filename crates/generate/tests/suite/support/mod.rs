@@ -288,7 +288,9 @@ fn statement_beyond(statement: &StmtKind, all: &Capabilities) -> Option<&'static
         StmtKind::NewChannel { element, capacity, .. } => {
             let capacity_known = match capacity {
                 Capacity::Rendezvous => all.rendezvous,
-                Capacity::Bounded(_) => all.buffered,
+                Capacity::Bounded(capacity) => {
+                    all.buffered && all.max_capacity.is_none_or(|most| *capacity <= most)
+                }
                 Capacity::Unbounded => all.unbounded,
             };
             let element_known = match element {
