@@ -48,38 +48,45 @@ fn the_channel_without_a_fault_is_clean() {
     assert_eq!(counters.count(counts::ASTRAY), 0, "programs that are none for their target");
 }
 
-fn is_found(name: &str, kind: &Kind) {
+/// The first finding has one of these kinds.
+fn is_found(name: &str, kinds: &[Kind]) {
     let (found, counters) = first_finding(name, MOST);
     let found = found.map(|finding| finding.kind);
-    assert_eq!(found.as_ref(), Some(kind), "{name}: {} programs", counters.programs());
+    let programs = counters.programs();
+    assert!(
+        found.as_ref().is_some_and(|found| kinds.contains(found)),
+        "{name}: {found:?} instead of one of {kinds:?} after {programs} programs"
+    );
 }
 
 #[test]
 fn a_wakeup_that_is_lost_when_an_operation_is_given_up_is_found() {
-    is_found("planted-loses-wakeup", &Kind::HANG);
+    is_found("planted-loses-wakeup", &[Kind::HANG]);
 }
 
+/// A copy that is received is a wrong outcome. A copy that stays in a full buffer makes a later send wait
+/// forever.
 #[test]
 fn a_message_that_is_doubled_when_two_receives_are_given_up_is_found() {
-    is_found("planted-doubles", &Kind::WRONG_OUTCOME);
+    is_found("planted-doubles", &[Kind::WRONG_OUTCOME, Kind::HANG]);
 }
 
 #[test]
 fn a_message_to_a_thread_that_overtakes_one_to_a_task_is_found() {
-    is_found("planted-overtakes", &Kind::WRONG_OUTCOME);
+    is_found("planted-overtakes", &[Kind::WRONG_OUTCOME]);
 }
 
 #[test]
 fn a_close_that_is_seen_too_early_is_found() {
-    is_found("planted-closes-early", &Kind::WRONG_OUTCOME);
+    is_found("planted-closes-early", &[Kind::WRONG_OUTCOME]);
 }
 
 #[test]
 fn a_permit_that_is_lost_when_a_send_is_given_up_is_found() {
-    is_found("planted-loses-permit", &Kind::HANG);
+    is_found("planted-loses-permit", &[Kind::HANG]);
 }
 
 #[test]
 fn memory_that_is_touched_some_nanoseconds_after_it_was_freed_is_found() {
-    is_found("planted-touches-freed", &Kind::CRASH);
+    is_found("planted-touches-freed", &[Kind::CRASH]);
 }

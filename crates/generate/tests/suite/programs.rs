@@ -54,17 +54,21 @@ fn targets() -> Vec<(String, Capabilities)> {
             ..single_ends
         },
     ));
-    targets.push((
-        "four processes".to_owned(),
-        Capabilities { max_processes: Some(4), ..Capabilities::all() },
-        Capabilities { max_capacity: Some(1), ..Capabilities::all() },
-        Capabilities {
-            max_capacity: Some(1),
-            rendezvous: false,
-            unbounded: false,
-            ..Capabilities::all()
-        },
-    ));
+    for (name, capabilities) in [
+        ("four processes", Capabilities { max_processes: Some(4), ..Capabilities::all() }),
+        ("one message at most", Capabilities { max_capacity: Some(1), ..Capabilities::all() }),
+        (
+            "buffers of one message alone",
+            Capabilities {
+                max_capacity: Some(1),
+                rendezvous: false,
+                unbounded: false,
+                ..Capabilities::all()
+            },
+        ),
+    ] {
+        targets.push((name.to_owned(), capabilities));
+    }
     targets
 }
 

@@ -62,7 +62,9 @@ impl Contract {
                 Capacity::Rendezvous if !self.rendezvous => Err("rendezvous channels"),
                 Capacity::Bounded(_) if !self.bounded => Err("bounded channels"),
                 Capacity::Bounded(capacity)
-                    if self.max_capacity.is_some_and(|most| u64::from(most) < u64::from(capacity)) =>
+                    if self
+                        .max_capacity
+                        .is_some_and(|most| u64::from(most) < u64::from(capacity)) =>
                 {
                     Err("bounded channels of this capacity")
                 }
