@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use strait_queue::LateDelivery;
+use strait_queue::{LateDelivery, Part};
 
 use crate::judge::Suspicion;
 use crate::work::Work;
@@ -33,7 +33,18 @@ pub enum Matter {
     /// A process whose program does not move.
     Stalled(Box<WorkerProcess>),
     /// A program that showed something.
-    Shown(Arc<Work>, Vec<Suspicion>),
+    Shown(Box<Shown>),
+}
+
+/// A program that has ended, and what it showed.
+pub struct Shown {
+    /// The program.
+    pub work: Arc<Work>,
+    /// What it showed.
+    pub suspicions: Vec<Suspicion>,
+    /// What was counted of it. It is delivered together with the index of the program: what is delivered
+    /// without it counts twice if the campaign is killed and resumed.
+    pub part: Part,
 }
 
 /// A queue of suspects.

@@ -30,7 +30,7 @@ use crate::fuzz_target::{Backend, FuzzTarget};
 use crate::judge::{Fault, Suspicion, judge};
 use crate::recipe::PATIENCE;
 use crate::settings::{JobSettings, RECIPE_VERSION, Settings};
-use crate::suspects::{Matter, Suspect, Suspects};
+use crate::suspects::{Matter, Shown, Suspect, Suspects};
 use crate::work::{Maker, Work};
 use crate::worker_process::{AHEAD, Next, WorkerProcess};
 
@@ -156,14 +156,15 @@ impl Workload for Programs<'_> {
 
     fn beside(&self, context: &Context<'_>, is_over: &dyn Fn() -> bool) -> Result<(), Error> {
         while let Some(Suspect { target, late, matter }) = self.suspects.next(is_over) {
-            let mut part = Part::default();
             let shown = match matter {
-                Matter::Shown(work, suspicions) => Some((work, suspicions)),
-                Matter::Stalled(process) => self.watch(context, target, *process, &mut part)?,
+                Matter::Shown(shown) => Some(*shown),
+                Matter::Stalled(process) => self.watch(context, target, *process)?,
             };
             // What was stopped before its end is not done, and resumed.
-            let Some((work, suspicions)) = shown else { continue };
-            self.follow_all(context, target, &work, &suspicions, &mut part)?;
+            let Some(Shown { work, suspicions, mut part }) = shown else { continue };
+            if !self.follow_all(context, target, &work, &suspicions, &mut part)? {
+                continue;
+            }
             part.indices.insert(work.index..work.index + 1);
             context.count(&part);
             late.deliver(part);
@@ -182,9 +183,6 @@ impl Workload for Programs<'_> {
     }
 }
 
-/// A program and what it showed.
-type Shown = (Arc<Work>, Vec<Suspicion>);
-
 impl Programs<'_> {
     /// Waits for the end of a program that did not move, however it ends; what it shows.
     fn watch(
@@ -192,7 +190,6 @@ impl Programs<'_> {
         context: &Context<'_>,
         target: usize,
         mut process: WorkerProcess,
-        part: &mut Part,
     ) -> Result<Option<Shown>, Error> {
         let next = process.next(&|| context.is_now(), None);
         let ended = process.end();
@@ -200,14 +197,15 @@ impl Programs<'_> {
         let next = next?;
         ended?;
         let Next::Done(done) = next else { return Ok(None) };
-        let suspicions = self.judge(target, &done, part);
-        Ok(Some((done.work, suspicions)))
+        Ok(Some(self.judge(target, &done)))
     }
 
     /// Judges and counts what has ended.
-    fn judge(&self, target: usize, done: &Done, part: &mut Part) -> Vec<Suspicion> {
+    fn judge(&self, target: usize, done: &Done) -> Shown {
         let begun = Instant::now();
         let judgement = judge(done);
+        let mut counted = Part::default();
+        let part = &mut counted;
         count_time(part, counts::JUDGING, begun.elapsed());
         count(part, counts::UNDECIDED, judgement.undecided);
         if let Some(reason) = judgement.astray {
@@ -223,7 +221,7 @@ impl Programs<'_> {
             let name = format!("{}{}", counts::RULE, rule.name());
             *part.counts.entry(name).or_default() += applications;
         }
-        judgement.suspicions
+        Shown { work: Arc::clone(&done.work), suspicions: judgement.suspicions, part: counted }
     }
 
     /// Are all of these faults known?
@@ -238,7 +236,7 @@ impl Programs<'_> {
         suspicions.iter().all(|found| context.is_known(&identity(target, work, &found.fault)))
     }
 
-    /// Follows what a program showed.
+    /// Follows what a program showed; `false` when stopped before that was known.
     fn follow_all(
         &self,
         context: &Context<'_>,
@@ -246,18 +244,25 @@ impl Programs<'_> {
         work: &Arc<Work>,
         suspicions: &[Suspicion],
         part: &mut Part,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let mut discoveries: Vec<Discovery> = Vec::new();
         for suspicion in suspicions {
-            let discovery = self.follow(context, target, work, suspicion, part)?;
+            let discovery = match self.follow(context, target, work, suspicion)? {
+                Followed::Stands(discovery) => *discovery,
+                Followed::Dropped => {
+                    count(part, counts::DROPPED, 1);
+                    continue;
+                }
+                Followed::Stopped => return Ok(false),
+            };
             // Several records of one program may show the same fault.
-            discoveries.extend(
-                discovery.filter(|new| discoveries.iter().all(|known| known.id() != new.id())),
-            );
+            if discoveries.iter().all(|known| known.id() != discovery.id()) {
+                discoveries.push(discovery);
+            }
         }
         count(part, counts::FAULTS, u64::from(!discoveries.is_empty()));
         part.discoveries.extend(discoveries);
-        Ok(())
+        Ok(true)
     }
 
     /// Runs a new suspect again and compares; a known one is only counted.
@@ -267,8 +272,7 @@ impl Programs<'_> {
         number: usize,
         work: &Arc<Work>,
         suspicion: &Suspicion,
-        part: &mut Part,
-    ) -> Result<Option<Discovery>, Error> {
+    ) -> Result<Followed, Error> {
         let (target, seed) = (&self.targets[number], self.seed);
         let fault = &suspicion.fault;
         let name = identity(target, work, fault);
@@ -276,21 +280,32 @@ impl Programs<'_> {
         let is_hang = matches!(fault, Fault::Hang { .. });
         if context.is_known(&name) {
             hung.fetch_or(is_hang, Ordering::Relaxed);
-            return Ok(Some(discovery(target, seed, work, suspicion, None)));
+            let known = discovery(target, seed, work, suspicion, None);
+            return Ok(Followed::Stands(Box::new(known)));
         }
         let stop = || context.is_now();
         let confirmer = Confirmer { launcher: self.launcher, target, stop: &stop };
         let (culprit, mut confirmation) = confirmer.confirm(work, fault)?;
         if confirmation.again == 0 && !is_certain(fault, &work.options) {
-            count(part, counts::DROPPED, 1);
-            return Ok(None);
+            // What was not tried often enough is run again when the campaign is resumed.
+            return Ok(if stop() { Followed::Stopped } else { Followed::Dropped });
         }
         confirmer.compare(&culprit, fault, &mut confirmation)?;
         context.learn(name);
         hung.fetch_or(is_hang, Ordering::Relaxed);
         let found = discovery(target, seed, &culprit, suspicion, Some(&confirmation));
-        Ok(Some(drawn(found, &culprit, suspicion)))
+        Ok(Followed::Stands(Box::new(drawn(found, &culprit, suspicion))))
     }
+}
+
+/// What became of a suspicion.
+enum Followed {
+    /// It showed again, or is beyond doubt.
+    Stands(Box<Discovery>),
+    /// It did not show again.
+    Dropped,
+    /// The campaign was stopped before that was known.
+    Stopped,
 }
 
 fn count(part: &mut Part, name: &str, more: u64) {
@@ -467,24 +482,26 @@ impl Running<'_, '_> {
         Ok(true)
     }
 
-    /// Judges and counts what has ended; `false` if it is no longer wanted.
+    /// Judges and counts what has ended; `false` if it is no longer wanted. What is counted of a program is
+    /// delivered together with its index, so that nothing counts twice after a kill.
     fn account(&mut self, ended: &Done) -> Result<bool, Error> {
         let (programs, context, target) = (self.programs, self.context, self.piece.target);
-        let suspicions = programs.judge(target, ended, &mut self.part);
-        let work = &ended.work;
-        let mut has_found = false;
+        let Shown { work, suspicions, mut part } = programs.judge(target, ended);
         if !suspicions.is_empty() {
-            if !programs.is_known(context, target, work, &suspicions)
+            if !programs.is_known(context, target, &work, &suspicions)
                 && let Some(late) = self.delivery.late()
             {
-                let matter = Matter::Shown(Arc::clone(work), suspicions);
+                let matter = Matter::Shown(Box::new(Shown { work, suspicions, part }));
                 programs.suspects.push(Suspect { target, late, matter });
                 return self.deliver_in_time();
             }
-            programs.follow_all(context, target, work, &suspicions, &mut self.part)?;
-            has_found = !self.part.discoveries.is_empty();
+            if !programs.follow_all(context, target, &work, &suspicions, &mut part)? {
+                return Ok(false);
+            }
         }
-        self.part.indices.insert(work.index..work.index + 1);
+        let has_found = !part.discoveries.is_empty();
+        part.indices.insert(work.index..work.index + 1);
+        self.part.add(part);
         if has_found { self.deliver() } else { self.deliver_in_time() }
     }
 
