@@ -1,12 +1,14 @@
 //! `strait queue`: questions to a queue.
 
+pub mod status;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use strait_queue::{Credentials, Link};
 
-use crate::commands::queue_status;
+use crate::commands::queue::status;
 use crate::interrupt;
 use crate::queue;
 use crate::ui::{Status, Ui};

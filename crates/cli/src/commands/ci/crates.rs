@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_json::Value;
 use strait_findings::{Baseline, BaselineKey, BaselinePlace};
 
-use crate::commands::ci_project::LockedCrate;
-use crate::commands::ci_sarif;
-use crate::commands::ci_step::{
+use crate::commands::ci::project::LockedCrate;
+use crate::commands::ci::sarif;
+use crate::commands::ci::step::{
     CiFinding, CiStatus, Context, Step, StepCoverage, StepResult, silenced,
 };
 

@@ -10,7 +10,7 @@ use anyhow::Context;
 use strait_queue::{Alone, Item, Job, Trial, handed_over};
 use strait_toolchain::{End, Launcher, Scratch, Spec, run};
 
-use crate::commands::worker_sandbox::Wish;
+use crate::commands::worker::sandbox::Wish;
 
 /// The signals that ask a process to end.
 const ASKED_TO_END: [&str; 3] = ["SIGTERM", "SIGINT", "SIGHUP"];

@@ -8,7 +8,7 @@ use strait_findings::Finding;
 use strait_goverify::FindingStatus;
 use strait_reorder::{Ended, FindingLevel, Problem, counts};
 
-use crate::commands::go_findings::JudgedFinding;
+use crate::commands::go::findings::JudgedFinding;
 use crate::summary::{Outcome, Summary};
 use crate::ui::{Paint, Ui, grouped};
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use strait_goverify::FindingStatus;
 use strait_reorder::FindingClass;
 
-use crate::commands::go_findings::JudgedFinding;
+use crate::commands::go::findings::JudgedFinding;
 use crate::summary::place;
 
 /// The document.

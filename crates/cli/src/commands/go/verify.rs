@@ -22,12 +22,13 @@ use strait_verify::{Property, Reduction};
 
 use crate::commands::diagrams::write_diagrams;
 use crate::commands::explore::parse_size;
-use crate::commands::explore_verify::{properties, read_formulas};
-use crate::commands::verify_report::{
+use crate::commands::explore::properties::{properties, read_formulas};
+use crate::commands::verify::models as verify_models;
+use crate::commands::verify::report::{
     assumption_document, entry_document, finding_document, summary_document,
 };
-use crate::commands::verify_text::{self, VerifyReport, wrapped};
-use crate::commands::{verify_models, verify_sarif};
+use crate::commands::verify::sarif as verify_sarif;
+use crate::commands::verify::text::{self, VerifyReport, wrapped};
 use crate::duration;
 use crate::interrupt;
 use crate::progress::{Progress, Quantity};

@@ -1,5 +1,10 @@
 //! `strait explore FILE`: every behaviour of a program, its verdict, and a way to what goes wrong.
 
+pub mod json;
+pub mod properties;
+pub mod story;
+pub mod text;
+
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -19,8 +24,10 @@ use strait_goverify::EntryBudget;
 use strait_verify::Reduction;
 
 use crate::commands::diagrams::DiagramArgs;
+use crate::commands::explore::json as document;
+use crate::commands::explore::properties as explore_verify;
+use crate::commands::explore::text;
 use crate::commands::graphs::Graphs;
-use crate::commands::{explore_json as document, explore_text as text, explore_verify};
 use crate::interrupt;
 use crate::progress::{Progress, Quantity};
 use crate::ui::{Status, Ui};

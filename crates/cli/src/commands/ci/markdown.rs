@@ -3,7 +3,7 @@
 
 use strait_findings::visible;
 
-use crate::commands::ci_step::{CiFinding, CiStatus, Step, StepCoverage, StepResult};
+use crate::commands::ci::step::{CiFinding, CiStatus, Step, StepCoverage, StepResult};
 
 /// How many new findings are shown one by one.
 const SHOWN: usize = 20;
@@ -130,7 +130,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::commands::ci_step::StepKind;
+    use crate::commands::ci::step::StepKind;
 
     fn result(coverage: StepCoverage, status: CiStatus) -> (Step, StepResult) {
         let step = Step {

@@ -1,5 +1,13 @@
 //! `strait ci`: everything that applies to a folder, one baseline, one summary; it fails on new findings only.
 
+pub mod crates;
+pub mod go;
+pub mod markdown;
+pub mod project;
+pub mod sarif;
+pub mod step;
+pub mod tests;
+
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,11 +20,12 @@ use strait_campaign::Ending;
 use strait_findings::Baseline;
 use strait_toolchain::{Launcher, Scratch};
 
-use crate::commands::ci_project::{Project, find};
-use crate::commands::ci_step::{
+use crate::commands::ci::markdown as ci_markdown;
+use crate::commands::ci::project::{Project, find};
+use crate::commands::ci::sarif as ci_sarif;
+use crate::commands::ci::step::{
     CiFinding, CiStatus, Context, Step, StepCoverage, StepKind, StepResult,
 };
-use crate::commands::{ci_markdown, ci_sarif};
 use crate::duration;
 use crate::interrupt;
 use crate::ui::{Status, Ui};
@@ -194,7 +203,7 @@ fn step(
     kind: StepKind,
     folder: &Path,
     packages: Vec<String>,
-    crates: Vec<crate::commands::ci_project::LockedCrate>,
+    crates: Vec<crate::commands::ci::project::LockedCrate>,
 ) -> Step {
     let below = folder.strip_prefix(root).unwrap_or(Path::new(""));
     let prefix = match below.as_os_str().is_empty() {

@@ -17,9 +17,9 @@ use strait_reorder::{
 use strait_toolchain::{Cache, Launcher};
 
 use crate::campaign::{CampaignArgs, CampaignOptions, Clock, Line, Place, Session, in_time};
-use crate::commands::go_findings::{FailOn, JudgedFinding, judged};
-use crate::commands::go_sarif;
-use crate::commands::go_summary::{GoSummary, Stopped, painted_heading, show_facts};
+use crate::commands::go::findings::{FailOn, JudgedFinding, judged};
+use crate::commands::go::sarif;
+use crate::commands::go::summary::{GoSummary, Stopped, painted_heading, show_facts};
 use crate::interrupt;
 use crate::progress::{Progress, ProgressSource};
 use crate::segments::Segment;

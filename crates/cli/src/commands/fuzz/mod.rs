@@ -1,5 +1,7 @@
 //! `strait fuzz`: a campaign against channel runtimes.
 
+pub mod summary;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,7 +12,7 @@ use strait_fuzz::{FuzzTarget, Programs, Settings, TargetFinder, check_targets};
 use strait_toolchain::Launcher;
 
 use crate::campaign::{CampaignArgs, CampaignOptions, Clock, Line, Session, in_time, tell_finding};
-use crate::commands::fuzz_summary::FuzzSummary;
+use crate::commands::fuzz::summary::FuzzSummary;
 use crate::interrupt;
 use crate::ui::{Status, Ui, grouped};
 

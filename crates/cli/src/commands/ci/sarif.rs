@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 use serde_json::{Value, json};
 
-use crate::commands::ci_step::{CiFinding, CiStatus, Step};
+use crate::commands::ci::step::{CiFinding, CiStatus, Step};
 
 /// The runs of a file that a command wrote.
 pub fn runs(path: &Path, step: &Step) -> anyhow::Result<Vec<Value>> {

@@ -1,6 +1,8 @@
 //! `strait gen`: programs that terminate under every schedule, their broken siblings, and numbers
 //! about both.
 
+pub mod stats;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +22,7 @@ use strait_generate::{
 use strait_queue::Shard;
 use strait_runtimes::{Flavour, TargetInfo};
 
-use crate::commands::gen_stats;
+use crate::commands::r#gen::stats;
 use crate::interrupt;
 use crate::progress::{Progress, Quantity};
 use crate::ui::{Status, Ui};

@@ -10,8 +10,10 @@ use serde_json::Value;
 use strait_findings::{Baseline, BaselineKey};
 use strait_toolchain::{Finished, Launcher, Scratch, Spec, run};
 
-use crate::commands::ci_project::LockedCrate;
-use crate::commands::{ci_crates, ci_go, ci_tests};
+use crate::commands::ci::crates as ci_crates;
+use crate::commands::ci::go as ci_go;
+use crate::commands::ci::project::LockedCrate;
+use crate::commands::ci::tests as ci_tests;
 
 /// The most bytes of a command's JSON document, twice.
 const KEPT: usize = 128 << 20;

@@ -3,8 +3,8 @@
 use strait_calculus::{Outcome, Verdict};
 use strait_explore::Coverage;
 
+use crate::commands::explore::story;
 use crate::commands::explore::{Findings, Replayed, Subject};
-use crate::commands::explore_story as story;
 use crate::ui::{Paint, Ui, grouped};
 
 /// Prints everything.

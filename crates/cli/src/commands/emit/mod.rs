@@ -1,5 +1,9 @@
 //! `strait emit`: a plain test for a finding, which fails without Strait.
 
+pub mod crates;
+pub mod go;
+pub mod types;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,8 +12,10 @@ use clap::Args;
 use serde_json::json;
 use strait_findings::{Finding, attach_files};
 
+use crate::commands::emit::crates as emit_crate;
+use crate::commands::emit::go as emit_go;
+use crate::commands::emit::types as emit_types;
 use crate::commands::trust::{ModuleArgs, TrustArgs};
-use crate::commands::{emit_crate, emit_go, emit_types};
 use crate::duration;
 use crate::interrupt;
 use crate::ui::{Paint, Status, Ui};

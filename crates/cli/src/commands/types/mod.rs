@@ -1,5 +1,9 @@
 //! `strait types`: a campaign against typecheckers, or terms of a type system of one's own.
 
+pub mod replay;
+pub mod summary;
+pub mod system;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -17,8 +21,8 @@ use strait_typefuzz::{
 use crate::campaign::{
     CampaignArgs, CampaignOptions, Clock, Line, Session, in_time, some_seed, tell_finding,
 };
-use crate::commands::types_summary::TypesSummary;
-use crate::commands::types_system::SystemRun;
+use crate::commands::types::summary::TypesSummary;
+use crate::commands::types::system::SystemRun;
 use crate::duration;
 use crate::interrupt;
 use crate::ui::{Status, Ui, grouped};

@@ -1,5 +1,8 @@
 //! `strait worker`: does the work of campaigns that others have begun at a queue.
 
+pub mod sandbox;
+pub mod trial;
+
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,8 +20,8 @@ use strait_toolchain::{Launcher, Limits};
 use strait_typefuzz::Typechecking;
 
 use crate::campaign::cores;
-use crate::commands::worker_sandbox::{Confined, Wish};
-use crate::commands::worker_trial::{self, OwnProcess};
+use crate::commands::worker::sandbox::{Confined, Wish};
+use crate::commands::worker::trial::{self, OwnProcess};
 use crate::duration;
 use crate::interrupt;
 use crate::metrics;

@@ -3,7 +3,7 @@
 
 use strait_goverify::{Checked, GoFinding};
 
-use crate::commands::verify_text::{states, wrapped};
+use crate::commands::verify::text::{states, wrapped};
 use crate::ui::{Paint, Ui};
 
 /// What is said about an entry.

@@ -9,9 +9,9 @@ use serde_json::Value;
 use strait_findings::{Baseline, BaselineKey, BaselinePlace};
 use strait_toolchain::{Cargo, End, Finished, Spec};
 
-use crate::commands::ci_go::plural;
-use crate::commands::ci_sarif;
-use crate::commands::ci_step::{
+use crate::commands::ci::go::plural;
+use crate::commands::ci::sarif;
+use crate::commands::ci::step::{
     CiFinding, CiStatus, Context, Step, StepCoverage, StepResult, quoted, silenced,
 };
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::Value;
 use strait_findings::Baseline;
 
-use crate::commands::ci_sarif;
-use crate::commands::ci_step::{
+use crate::commands::ci::sarif;
+use crate::commands::ci::step::{
     Answered, CiFinding, CiStatus, Context, Step, StepCoverage, StepResult,
 };
 

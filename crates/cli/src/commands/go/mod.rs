@@ -1,10 +1,17 @@
 //! `strait go`: what is done with Go code bases.
 
+pub mod findings;
+pub mod flaky;
+pub mod fuzz;
+pub mod sarif;
+pub mod summary;
+pub mod verify;
+
 use clap::{Args, Subcommand};
 
-use crate::commands::go_flaky::GoFlakyArgs;
-use crate::commands::go_fuzz::GoFuzzArgs;
-use crate::commands::go_verify::GoVerifyArgs;
+use crate::commands::go::flaky::GoFlakyArgs;
+use crate::commands::go::fuzz::GoFuzzArgs;
+use crate::commands::go::verify::GoVerifyArgs;
 use crate::commands::replay::ReplayArgs;
 use crate::ui::{Status, Ui};
 

@@ -5,7 +5,7 @@ use strait_explore::Coverage;
 use strait_goverify::{Checked, GoFinding, SourceFiles, Summary};
 use strait_verify::{Culprit, Trace, TraceStep};
 
-use crate::commands::verify_table;
+use crate::commands::verify::table;
 use crate::ui::{Paint, Ui, grouped};
 
 /// A longer trace is abbreviated in the middle,

@@ -12,8 +12,8 @@ use strait_goverify::{
 use strait_verify::{Formula, Places, Property};
 
 use crate::commands::explore::Subject;
-use crate::commands::verify_report::{entry_document, finding_document};
-use crate::commands::verify_text::{self, VerifyReport};
+use crate::commands::verify::report::{entry_document, finding_document};
+use crate::commands::verify::text::{self, VerifyReport};
 use crate::ui::{Status, Ui};
 
 /// Positions in the text of a model.
