@@ -8,13 +8,13 @@ use rustc_hash::FxBuildHasher;
 use strait_diagram::{ArrowKind, Diagram, End, EndState, EventId, SourcePlace, Tracker};
 use strait_explore::System;
 
-use crate::action::{Action, ActionKind};
-use crate::excerpt::{excerpt, line_number};
-use crate::index::ProcId;
-use crate::inspect::Wish;
-use crate::machine::{Machine, State};
-use crate::narrate::{Blocked, Place, Step};
-use crate::span::Span;
+use crate::language::excerpt::{excerpt, line_number};
+use crate::language::index::ProcId;
+use crate::language::span::Span;
+use crate::machine::action::{Action, ActionKind};
+use crate::machine::inspect::Wish;
+use crate::machine::narrate::{Blocked, Place, Step};
+use crate::machine::program::{Machine, State};
 
 /// States that may be visited to find out that a process never moves again.
 const STATES: usize = 5_000;

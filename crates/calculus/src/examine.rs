@@ -7,10 +7,10 @@ use strait_explore::{
     pct_parallel, pos_parallel, random_parallel, states, surw_parallel,
 };
 
-use crate::action::Action;
-use crate::ast::Program;
-use crate::machine::{Machine, Recording};
-use crate::outcome::{Outcome, Verdict};
+use crate::language::ast::Program;
+use crate::machine::action::Action;
+use crate::machine::outcome::{Outcome, Verdict};
+use crate::machine::program::{Machine, Recording};
 
 /// How to search.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,9 @@
 //! write to a queue is decided by its server.
 
 use std::fmt;
+use std::hash::Hasher;
 
+use fnv::FnvHasher;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -202,9 +204,9 @@ pub(crate) fn open<T: DeserializeOwned>(form: Form, message: &[u8]) -> Result<T,
 
 /// FNV-1a in 64 bits.
 fn checksum(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    let mut hash = FnvHasher::default();
+    hash.write(bytes);
+    hash.finish()
 }
 
 impl Item {

@@ -1,5 +1,8 @@
 //! Random numbers of a campaign: a ChaCha stream keyed by seed and number, the same everywhere.
 
+use std::hash::Hasher;
+
+use fnv::FnvHasher;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
@@ -10,12 +13,11 @@ pub struct Chance(ChaCha8Rng);
 impl Chance {
     /// The stream of run `number` of a test.
     pub fn new(seed: u64, test: &str, number: u64) -> Self {
-        let hash = test.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        let mut name = FnvHasher::default();
+        name.write(test.as_bytes());
         let mut key = [0; 32];
         key[0..8].copy_from_slice(&seed.to_le_bytes());
-        key[8..16].copy_from_slice(&hash.to_le_bytes());
+        key[8..16].copy_from_slice(&name.finish().to_le_bytes());
         key[16..32].copy_from_slice(b"strait reorder  ");
         let mut numbers = ChaCha8Rng::from_seed(key);
         numbers.set_stream(number);

@@ -2,6 +2,7 @@
 //! what cargo built for them. Two campaigns may use it at once: whoever makes something holds a lock.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
+use std::hash::Hasher;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,12 +10,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use fnv::FnvHasher;
+
 use crate::error::Error;
 
 /// Names the cache folder, above every other place.
 pub const CACHE_VARIABLE: &str = "STRAIT_CACHE";
 
 const BETWEEN_TRIES: Duration = Duration::from_millis(100);
+
+/// Changes with each of these sources, for the name of a folder in the cache. FNV-1a: the same on every
+/// machine and in every version.
+pub fn source_key<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
+    let mut hash = FnvHasher::default();
+    for part in parts {
+        hash.write(part.as_bytes());
+        hash.write(&[0]);
+    }
+    format!("{:016x}", hash.finish())
+}
 
 /// The cache folder. It is made when something is put into it.
 #[derive(Clone, Debug, PartialEq, Eq)]

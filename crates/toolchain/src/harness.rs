@@ -13,7 +13,7 @@ use std::time::Duration;
 use semver::Version;
 use serde::Deserialize;
 
-use crate::cache::{Cache, check_name, failed, write_if_changed};
+use crate::cache::{Cache, check_name, failed, source_key, write_if_changed};
 use crate::cargo::{Cargo, Refusal};
 use crate::child::Finished;
 use crate::error::Error;
@@ -300,12 +300,7 @@ impl Harness {
         let manifest = self.manifest(&self.pinned.version);
         let files = self.files.iter().flat_map(|(path, content)| [path.as_str(), content.as_str()]);
         let parts = [cargo, manifest.as_str()].into_iter().chain(files);
-        // FNV-1a: the same on every machine and in every version.
-        let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-        for byte in parts.flat_map(|part| part.bytes().chain([0])) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-        format!("{hash:016x}")
+        source_key(parts)
     }
 }
 

@@ -37,7 +37,7 @@ mod versions;
 mod watch;
 mod worker;
 
-pub use cache::{CACHE_VARIABLE, Cache, Lock};
+pub use cache::{CACHE_VARIABLE, Cache, Lock, source_key};
 pub use capture::Captured;
 pub use cargo::Cargo;
 pub use child::{Finished, Spec, run};

@@ -19,7 +19,7 @@ use strait_toolchain::Launcher;
 use crate::campaign::{Clock, in_time};
 use crate::commands::fuzz::working_tree;
 use crate::commands::trust::TrustArgs;
-use crate::commands::types_replay;
+use crate::commands::types::replay;
 use crate::duration;
 use crate::interrupt;
 use crate::ui::{Status, Ui, grouped};

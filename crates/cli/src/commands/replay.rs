@@ -14,7 +14,7 @@ use strait_toolchain::{Cache, Launcher};
 use crate::campaign::{Clock, in_time};
 use crate::commands::fuzz::working_tree;
 use crate::commands::trust::{ModuleArgs, TrustArgs};
-use crate::commands::types_replay;
+use crate::commands::types::replay;
 use crate::duration;
 use crate::interrupt;
 use crate::ui::{Paint, Status, Ui, grouped};

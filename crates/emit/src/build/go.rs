@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use semver::Version;
-use strait_toolchain::{Error, Finished, Spec, WorkerSpec};
+use strait_toolchain::{Error, Finished, Spec, WorkerSpec, source_key};
 
 use super::missing::{Missing, is_offline};
-use super::workshop::{Workshop, key, write_files};
+use super::workshop::{Workshop, write_files};
 use super::{Compilation, Compiled, refusal_of};
 use crate::source::{self, Files};
 
@@ -165,7 +165,7 @@ fn refused(wanted: Option<&str>, finished: &Finished) -> Missing {
 }
 
 pub(super) fn files_key(files: &Files) -> String {
-    key(files.iter().flat_map(|(name, content)| [name.as_str(), content.as_str()]))
+    source_key(files.iter().flat_map(|(name, content)| [name.as_str(), content.as_str()]))
 }
 
 #[cfg(test)]

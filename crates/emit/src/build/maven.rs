@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use strait_toolchain::{End, Error, Finished, Spec};
+use strait_toolchain::{End, Error, Finished, Spec, source_key};
 
 use super::missing::{Missing, is_offline};
-use super::workshop::{Workshop, failed, key};
+use super::workshop::{Workshop, failed};
 
 const NEXT: &str =
     "install Maven (https://maven.apache.org, or the package `maven`), or put its folder into PATH";
@@ -50,7 +50,7 @@ pub(super) fn class_path(
     let pom = format!(
         "<project xmlns=\"http://maven.apache.org/POM/4.0.0\">\n  <modelVersion>4.0.0</modelVersion>\n  <groupId>strait</groupId>\n  <artifactId>strait</artifactId>\n  <version>0</version>\n  <dependencies>\n{dependencies}  </dependencies>\n</project>\n"
     );
-    let name = format!("maven-{}", key([pom.as_str()]));
+    let name = format!("maven-{}", source_key([pom.as_str()]));
     let known = workshop.place(&name);
     // The order matters: what somebody else finishes just now is not stale.
     let was_there = known.is_dir();

@@ -160,15 +160,6 @@ fn unwritable(place: &Path) -> impl Fn(std::io::Error) -> strait_toolchain::Erro
     }
 }
 
-/// A name that changes with the sources. FNV-1a: the same on every machine and in every version.
-pub(crate) fn key<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for byte in parts.into_iter().flat_map(|part| part.bytes().chain([0])) {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
-    format!("{hash:016x}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

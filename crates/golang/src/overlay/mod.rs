@@ -8,10 +8,12 @@ mod trace;
 
 use std::ffi::OsStr;
 use std::fs;
+use std::hash::Hasher;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fnv::FnvHasher;
 use strait_toolchain::{Cache, Spec};
 
 pub use layout::{Pause, Wishes};
@@ -226,9 +228,9 @@ fn safe(version: &str) -> String {
 fn fingerprint(root: &Path) -> u64 {
     let sources = HELPER.iter().chain(&HOOKS).flat_map(|(name, text)| [*name, *text]);
     let parts = sources.map(str::as_bytes).chain([root.as_os_str().as_encoded_bytes()]);
-    parts.flatten().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    let mut hash = FnvHasher::default();
+    parts.for_each(|part| hash.write(part));
+    hash.finish()
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! The tests of a package as one binary, compiled with the overlay. That a package does not compile
 //! is a result, not an error.
 
+use std::hash::Hasher;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fnv::FnvHasher;
 use strait_toolchain::End;
 
 use super::{Package, TestBinary};
@@ -100,9 +102,9 @@ fn name(path: &str, build: &Build) -> PathBuf {
     let plain = |char: char| if char.is_ascii_alphanumeric() || char == '.' { char } else { '_' };
     let safe: String = path.chars().map(plain).collect();
     // Paths that differ in what was replaced, and very long ones.
-    let hash = path.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let mut hash = FnvHasher::default();
+    hash.write(path.as_bytes());
+    let hash = hash.finish();
     let short: String = safe.chars().rev().take(80).collect::<Vec<_>>().into_iter().rev().collect();
     let clock = if build.virtual_time { "virtual" } else { "real" };
     PathBuf::from(format!("{short}-{hash:08x}-{clock}.test"))
