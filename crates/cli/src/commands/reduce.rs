@@ -1,5 +1,6 @@
 //! `strait reduce`: a finding made small.
 
+use crate::commands::types;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +20,6 @@ use strait_toolchain::Launcher;
 use crate::campaign::{Clock, in_time};
 use crate::commands::fuzz::working_tree;
 use crate::commands::trust::TrustArgs;
-use crate::commands::types::replay;
 use crate::duration;
 use crate::interrupt;
 use crate::ui::{Status, Ui, grouped};
@@ -61,7 +61,7 @@ impl ReduceArgs {
         if strait_typefuzz::is_types(&finding) {
             let permitted = self.trust.compilers();
             let time = clock.start_work(Some(DEFAULT_TIME)).unwrap_or_default();
-            return types_replay::reduce(ui, &self.folder, time, &permitted, &launcher, &stop);
+            return types::replay::reduce(ui, &self.folder, time, &permitted, &launcher, &stop);
         }
         if strait_reorder::is_go(&finding) {
             bail!(

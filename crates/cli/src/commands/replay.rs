@@ -1,5 +1,6 @@
 //! `strait replay`: a finding run again.
 
+use crate::commands::types;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +15,6 @@ use strait_toolchain::{Cache, Launcher};
 use crate::campaign::{Clock, in_time};
 use crate::commands::fuzz::working_tree;
 use crate::commands::trust::{ModuleArgs, TrustArgs};
-use crate::commands::types::replay;
 use crate::duration;
 use crate::interrupt;
 use crate::ui::{Paint, Status, Ui, grouped};
@@ -63,7 +63,7 @@ impl ReplayArgs {
         }
         if strait_typefuzz::is_types(&finding) {
             let permitted = self.trust.compilers();
-            return types_replay::replay(ui, &self.folder, &permitted, &launcher, &stop);
+            return types::replay::replay(ui, &self.folder, &permitted, &launcher, &stop);
         }
         let tree = self.path.as_deref().map(working_tree).transpose()?;
         let mut finder = TargetFinder::new(&launcher, Arc::clone(stop.flag())).with_tree(tree);

@@ -2,7 +2,6 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use strait_emit::Platform;
 use strait_fuzz::{Dialect, built_in_version};
 use strait_runtimes::{TARGETS, TargetInfo};
 
@@ -20,8 +19,9 @@ impl TargetsArgs {
             ui.document(&json!({ "targets": targets, "languages": languages }))?;
             return Ok(Status::Clean);
         }
-        let languages: Vec<(String, &str)> =
-            Dialect::all().map(|dialect| (dialect.name(), how(dialect))).collect();
+        let languages: Vec<(String, &str)> = Dialect::all()
+            .map(|dialect| (dialect.name(), dialect.platform.how_to_get(dialect.is_compiled)))
+            .collect();
         let names = TARGETS.iter().map(|target| target.name);
         let names = names.chain(languages.iter().map(|(name, _)| name.as_str()));
         let width = names.map(str::len).max().unwrap_or(0);
@@ -41,25 +41,6 @@ impl TargetsArgs {
             ui.line(format!("{name:width$}  {:<10}  {:<21}  {how}", "-", "tasks"))?;
         }
         Ok(Status::Clean)
-    }
-}
-
-/// How a language is had.
-fn how(dialect: Dialect) -> &'static str {
-    match (dialect.platform, dialect.is_compiled) {
-        (Platform::Go, false) => {
-            "strait fuzz go@VERSION, brought by your go (install: https://go.dev/dl)"
-        }
-        (Platform::Go, true) => "the same, through the compiler, 100 programs at a time",
-        (Platform::Kotlin, false) => {
-            "strait fuzz kotlin@VERSION of kotlinx.coroutines, by your mvn and java"
-        }
-        (Platform::Kotlin, true) => "the same, through the compiler, 100 programs at a time",
-        (Platform::CoreAsync, _) => "strait fuzz core-async@VERSION, by your mvn and java",
-        (Platform::Crystal, _) => {
-            "the crystal in PATH or STRAIT_CRYSTAL (install: the package `crystal`)"
-        }
-        (Platform::Flix, _) => "strait fuzz flix --flix-jar FILE (https://flix.dev)",
     }
 }
 

@@ -8,7 +8,7 @@ use strait_toolchain::{Error, Finished, Spec, WorkerSpec, source_key};
 use super::missing::{Missing, is_offline};
 use super::workshop::{Workshop, write_files};
 use super::{Compilation, Compiled, refusal_of};
-use crate::source::{self, Files};
+use crate::source::Files;
 
 const NEXT: &str = "install Go from https://go.dev/dl, or put its folder into PATH";
 
@@ -85,7 +85,7 @@ impl Go {
 
     /// The interpreter, built once for each version.
     pub(super) fn interpreter(&self, workshop: &Workshop) -> Result<WorkerSpec, Missing> {
-        let files = source::go_interpreter();
+        let files = crate::language::go::interpreter();
         let name = format!("go-{}-{}", self.version, files_key(&files));
         let folder = workshop.folder(&name, |folder| {
             write_files(folder, &files)?;

@@ -14,7 +14,7 @@ use super::missing::Missing;
 use super::workshop::{Workshop, write_files};
 use super::{Compilation, Compiled, refusal_of};
 use crate::language::{Era, Language};
-use crate::source::{self, Files};
+use crate::source::Files;
 
 /// The newest kotlinx.coroutines that is known to work.
 const NEWEST: &str = "1.11.0";
@@ -138,7 +138,7 @@ impl Jvm {
 
     /// The interpreter, compiled once for each version of the library.
     pub(super) fn interpreter(&self, workshop: &Workshop) -> Result<WorkerSpec, Missing> {
-        let files = source::kotlin_interpreter(self.era);
+        let files = crate::language::kotlin::interpreter(self.era);
         let library = match self.era {
             Era::CoreAsync => "core-async",
             _ => "kotlin",

@@ -81,6 +81,26 @@ impl Platform {
         }
     }
 
+    /// Where it comes from, for people; `is_compiled` if programs are compiled instead of interpreted.
+    pub fn how_to_get(self, is_compiled: bool) -> &'static str {
+        match (self, is_compiled) {
+            (Platform::Go | Platform::Kotlin, true) => {
+                "the same, through the compiler, 100 programs at a time"
+            }
+            (Platform::Go, false) => {
+                "strait fuzz go@VERSION, brought by your go (install: https://go.dev/dl)"
+            }
+            (Platform::Kotlin, false) => {
+                "strait fuzz kotlin@VERSION of kotlinx.coroutines, by your mvn and java"
+            }
+            (Platform::CoreAsync, _) => "strait fuzz core-async@VERSION, by your mvn and java",
+            (Platform::Crystal, _) => {
+                "the crystal in PATH or STRAIT_CRYSTAL (install: the package `crystal`)"
+            }
+            (Platform::Flix, _) => "strait fuzz flix --flix-jar FILE (https://flix.dev)",
+        }
+    }
+
     /// Is there an interpreter of ours in that language?
     pub fn interprets(self) -> bool {
         matches!(self, Platform::Go | Platform::Kotlin | Platform::CoreAsync)

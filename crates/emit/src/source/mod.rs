@@ -6,19 +6,17 @@
 //! position of the program.
 
 mod channel_crate;
-mod crystal;
+pub(crate) mod crystal;
 mod dialect;
 mod expression;
 mod facts;
-mod flix;
-mod go;
-mod interpreters;
-mod kotlin;
-mod rust;
+pub(crate) mod flix;
+pub(crate) mod go;
+pub(crate) mod kotlin;
+pub(crate) mod rust;
 mod scope;
 mod standalone;
 mod text;
-mod unit;
 
 use std::borrow::Cow;
 
@@ -27,11 +25,9 @@ use strait_calculus::{FuncId, Program};
 
 use self::scope::identifier;
 use crate::error::Error;
-use crate::language::{Era, Language};
+use crate::language::{Batch, Era, Language};
 
 pub use standalone::{Messages, Processes, Standalone, standalone, writable};
-
-pub(crate) use interpreters::{go_interpreter, kotlin_interpreter};
 
 /// Files of one compilation unit: path and content.
 pub type Files = Vec<(String, String)>;
@@ -46,7 +42,7 @@ pub(crate) enum Naming {
 }
 
 impl Naming {
-    fn main(self) -> String {
+    pub(crate) fn main(self) -> String {
         match self {
             Naming::Alone => "program".to_owned(),
             Naming::Numbered(number) => format!("program{number}"),
@@ -80,14 +76,14 @@ impl Naming {
 pub fn emit(language: Language, program: &Program) -> Result<String, Error> {
     let program = &*checked(program)?;
     let functions = written(language, Era::Modern, program, Naming::Alone)?;
-    Ok(unit::alone(language, Era::Modern, program, &functions))
+    Ok((language.description().alone)(program, &functions, Era::Modern))
 }
 
 /// A program in Kotlin for one API of kotlinx.coroutines.
 pub fn emit_kotlin(era: Era, program: &Program) -> Result<String, Error> {
     let program = &*checked(program)?;
     let functions = written(Language::Kotlin, era, program, Naming::Alone)?;
-    Ok(unit::alone(Language::Kotlin, era, program, &functions))
+    Ok((Language::Kotlin.description().alone)(program, &functions, era))
 }
 
 /// The functions of a program alone, without what records and prints what they see.
@@ -103,7 +99,8 @@ pub fn batch(language: Language, era: Era, programs: &[&Program]) -> Result<File
         let text = written(language, era, &program, Naming::Numbered(number))?;
         all.push((program, text));
     }
-    Ok(unit::together(language, era, &all))
+    let files = (language.description().together)(&Batch { programs: &all, era });
+    Ok(files.into_iter().map(|(name, content)| (name.to_owned(), content)).collect())
 }
 
 fn written(
@@ -112,13 +109,7 @@ fn written(
     program: &Program,
     naming: Naming,
 ) -> Result<String, Error> {
-    match language {
-        Language::Go => go::functions(program, naming),
-        Language::Kotlin => kotlin::functions(program, naming, era),
-        Language::Crystal => crystal::functions(program, naming),
-        Language::Flix => flix::functions(program, naming),
-        Language::Rust => rust::functions(program, naming),
-    }
+    (language.description().functions)(program, naming, era)
 }
 
 /// The program with all its types.

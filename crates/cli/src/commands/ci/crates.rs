@@ -42,7 +42,7 @@ pub fn fuzz(step: &Step, context: &mut Context<'_>, time: Duration) -> anyhow::R
         result.findings.push(finding);
     }
     result.keys = Baseline::of(keys);
-    result.sarif = vec![ci_sarif::run_of(step, &result.findings)];
+    result.sarif = vec![sarif::run_of(step, &result.findings)];
     Ok(result)
 }
 

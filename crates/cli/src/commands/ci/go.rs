@@ -110,7 +110,7 @@ fn read(step: &Step, context: &Context<'_>, answered: &Answered) -> anyhow::Resu
     result.findings = found.map(|one| finding(step, one)).collect();
     let name = step.kind.name();
     let sarif = context.scratch.path().join(format!("{name}.sarif"));
-    result.sarif = ci_sarif::runs(&sarif, step)?;
+    result.sarif = sarif::runs(&sarif, step)?;
     if context.write_baseline && failure.is_none() {
         let path = context.scratch.path().join(format!("{name}-baseline.json"));
         result.keys = Baseline::read(Path::new(&path))?;

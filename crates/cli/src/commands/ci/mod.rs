@@ -20,9 +20,7 @@ use strait_campaign::Ending;
 use strait_findings::Baseline;
 use strait_toolchain::{Launcher, Scratch};
 
-use crate::commands::ci::markdown as ci_markdown;
 use crate::commands::ci::project::{Project, find};
-use crate::commands::ci::sarif as ci_sarif;
 use crate::commands::ci::step::{
     CiFinding, CiStatus, Context, Step, StepCoverage, StepKind, StepResult,
 };
@@ -203,7 +201,7 @@ fn step(
     kind: StepKind,
     folder: &Path,
     packages: Vec<String>,
-    crates: Vec<crate::commands::ci::project::LockedCrate>,
+    crates: Vec<project::LockedCrate>,
 ) -> Step {
     let below = folder.strip_prefix(root).unwrap_or(Path::new(""));
     let prefix = match below.as_os_str().is_empty() {
@@ -238,7 +236,7 @@ fn write_baseline(path: &Path, results: &[(Step, StepResult)]) -> anyhow::Result
 
 fn write_sarif(path: &Path, mut file: File, results: &[(Step, StepResult)]) -> anyhow::Result<()> {
     let runs = results.iter().flat_map(|(_, result)| result.sarif.iter().cloned());
-    let text = serde_json::to_string_pretty(&ci_sarif::document(runs.collect()))?;
+    let text = serde_json::to_string_pretty(&sarif::document(runs.collect()))?;
     writeln!(file, "{text}").with_context(|| format!("cannot write {}", path.display()))
 }
 
@@ -249,7 +247,7 @@ fn tell(
     results: &[(Step, StepResult)],
     problems: &[String],
 ) -> anyhow::Result<()> {
-    let text = ci_markdown::summary(results, problems);
+    let text = markdown::summary(results, problems);
     if let Some(path) = std::env::var_os(STEP_SUMMARY).filter(|path| !path.is_empty()) {
         let opened = OpenOptions::new().create(true).append(true).open(&path);
         let written = opened.and_then(|mut file| file.write_all(text.as_bytes()));

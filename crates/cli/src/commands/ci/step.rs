@@ -10,10 +10,10 @@ use serde_json::Value;
 use strait_findings::{Baseline, BaselineKey};
 use strait_toolchain::{Finished, Launcher, Scratch, Spec, run};
 
-use crate::commands::ci::crates as ci_crates;
-use crate::commands::ci::go as ci_go;
+use crate::commands::ci::crates;
+use crate::commands::ci::go;
 use crate::commands::ci::project::LockedCrate;
-use crate::commands::ci::tests as ci_tests;
+use crate::commands::ci::tests;
 
 /// The most bytes of a command's JSON document, twice.
 const KEPT: usize = 128 << 20;
@@ -158,10 +158,10 @@ impl Step {
     pub fn run(&self, context: &mut Context<'_>, time: Duration) -> StepResult {
         let started = Instant::now();
         let result = match self.kind {
-            StepKind::GoVerify => ci_go::verify(self, context, time),
-            StepKind::GoFuzz => ci_go::fuzz(self, context, time),
-            StepKind::RustTests => ci_tests::run_tests(self, context, time),
-            StepKind::Crates => ci_crates::fuzz(self, context, time),
+            StepKind::GoVerify => go::verify(self, context, time),
+            StepKind::GoFuzz => go::fuzz(self, context, time),
+            StepKind::RustTests => tests::run_tests(self, context, time),
+            StepKind::Crates => crates::fuzz(self, context, time),
         };
         let mut result = result.unwrap_or_else(|error| StepResult::failed(format!("{error:#}")));
         result.seconds = started.elapsed().as_secs_f64();

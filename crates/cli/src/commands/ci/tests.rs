@@ -48,7 +48,7 @@ pub fn run_tests(
     Ok(StepResult {
         coverage: coverage(&finished, &checks),
         summary: format!("{done}, {failed} failed"),
-        sarif: vec![ci_sarif::run_of(step, &findings)],
+        sarif: vec![sarif::run_of(step, &findings)],
         findings,
         keys,
         seconds: 0.0,

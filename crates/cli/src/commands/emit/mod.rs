@@ -12,9 +12,6 @@ use clap::Args;
 use serde_json::json;
 use strait_findings::{Finding, attach_files};
 
-use crate::commands::emit::crates as emit_crate;
-use crate::commands::emit::go as emit_go;
-use crate::commands::emit::types as emit_types;
 use crate::commands::trust::{ModuleArgs, TrustArgs};
 use crate::duration;
 use crate::interrupt;
@@ -84,11 +81,11 @@ impl EmitArgs {
         let folder = self.folder.canonicalize().context("cannot find the finding's directory")?;
         let folder = folder.join(FOLDER);
         let emitted = if strait_reorder::is_go(&finding) {
-            emit_go::emit(self, &finding, &folder, &launcher, &stop)?
+            go::emit(self, &finding, &folder, &launcher, &stop)?
         } else if strait_typefuzz::is_types(&finding) {
-            emit_types::emit(self, &folder, &launcher, &stop)?
+            types::emit(self, &folder, &launcher, &stop)?
         } else {
-            emit_crate::emit(self, ui, &folder, &launcher, &stop)?
+            crates::emit(self, ui, &folder, &launcher, &stop)?
         };
         let mut files = emitted.files.clone();
         files.push(("README.md".to_owned(), readme(&finding.title, &emitted)));

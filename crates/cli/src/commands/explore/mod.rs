@@ -24,9 +24,6 @@ use strait_goverify::EntryBudget;
 use strait_verify::Reduction;
 
 use crate::commands::diagrams::DiagramArgs;
-use crate::commands::explore::json as document;
-use crate::commands::explore::properties as explore_verify;
-use crate::commands::explore::text;
 use crate::commands::graphs::Graphs;
 use crate::interrupt;
 use crate::progress::{Progress, Quantity};
@@ -209,7 +206,7 @@ impl ExploreArgs {
         }
         self.draw(ui, &subject, &found)?;
         if ui.json {
-            ui.document(&document::document(&subject, &found))?;
+            ui.document(&json::document(&subject, &found))?;
         } else {
             text::print(ui, &subject, &found, self.outcomes)?;
         }
@@ -217,8 +214,8 @@ impl ExploreArgs {
     }
 
     fn run_properties(&self, ui: &Ui, subject: &Subject<'_>) -> anyhow::Result<Status> {
-        let properties = explore_verify::properties(&self.property)?;
-        let formulas = explore_verify::read_formulas(&self.formula)?;
+        let properties = properties::properties(&self.property)?;
+        let formulas = properties::read_formulas(&self.formula)?;
         let graphs = Graphs::create(&self.file, self.dot.as_deref(), self.aut.as_deref())?;
         let stop = interrupt::flag_for(ui)?;
         let progress = Progress::start(ui, Quantity { name: "states", all: None }, &stop);
@@ -237,9 +234,9 @@ impl ExploreArgs {
             stop: Some(&stop),
             progress: Some(progress.count()),
         };
-        let checked = explore_verify::check(subject, properties, formulas, &limits);
+        let checked = properties::check(subject, properties, formulas, &limits);
         drop(progress);
-        explore_verify::tell(ui, subject, checked)
+        properties::tell(ui, subject, checked)
     }
 
     /// Writes the diagrams that were asked for: of the way to what goes wrong, else of any execution.
@@ -325,7 +322,7 @@ impl ExploreArgs {
             self.diagrams.write(&replayed.story.diagram(subject, verdict))?;
         }
         if ui.json {
-            ui.document(&document::replay_document(subject, &replayed))?;
+            ui.document(&json::replay_document(subject, &replayed))?;
         } else {
             text::print_replay(ui, subject, &replayed)?;
         }

@@ -1,5 +1,6 @@
 //! `strait explore FILE --property NAME… --formula FILE`: a model checked for properties.
 
+use crate::commands::verify;
 use std::path::PathBuf;
 
 use anyhow::Context;
@@ -13,7 +14,7 @@ use strait_verify::{Formula, Places, Property};
 
 use crate::commands::explore::Subject;
 use crate::commands::verify::report::{entry_document, finding_document};
-use crate::commands::verify::text::{self, VerifyReport};
+use crate::commands::verify::text::VerifyReport;
 use crate::ui::{Status, Ui};
 
 /// Positions in the text of a model.
@@ -94,7 +95,7 @@ pub fn tell(ui: &Ui, subject: &Subject<'_>, checked: Checked) -> anyhow::Result<
         ui.document(&document)?;
     } else {
         let report = VerifyReport { checked: &checked, findings: &findings, files: None };
-        verify_text::print(ui, &report)?;
+        verify::text::print(ui, &report)?;
     }
     let fails = Summary::of(&checked, &findings).fails(FailOn::Violation);
     Ok(if fails { Status::Found } else { Status::Clean })

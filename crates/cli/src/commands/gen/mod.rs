@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use strait_calculus::{Program, Verdict, print};
@@ -22,7 +23,6 @@ use strait_generate::{
 use strait_queue::Shard;
 use strait_runtimes::{Flavour, TargetInfo};
 
-use crate::commands::r#gen::stats;
 use crate::interrupt;
 use crate::progress::{Progress, Quantity};
 use crate::ui::{Status, Ui};
@@ -85,22 +85,41 @@ pub struct GenArgs {
 }
 
 /// How programs are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
-    /// The language of docs/language.md
+    /// The language of docs/language.md.
     Strait,
-    /// The tree of the program
+    /// The tree of the program.
     Json,
-    /// Go
-    Go,
-    /// Kotlin with kotlinx.coroutines
-    Kotlin,
-    /// Crystal
-    Crystal,
-    /// Flix
-    Flix,
-    /// Rust with crossbeam-channel, or with the crate that --target names
-    Rust,
+    /// Another language.
+    Source(Language),
+}
+
+/// All formats, in the order of the help.
+const FORMATS: [Format; 2 + Language::ALL.len()] = {
+    let mut formats = [Format::Strait; 2 + Language::ALL.len()];
+    formats[1] = Format::Json;
+    let mut number = 0;
+    while number < Language::ALL.len() {
+        formats[2 + number] = Format::Source(Language::ALL[number]);
+        number += 1;
+    }
+    formats
+};
+
+impl ValueEnum for Format {
+    fn value_variants<'a>() -> &'a [Format] {
+        &FORMATS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, about) = match self {
+            Format::Strait => ("strait", "The language of docs/language.md"),
+            Format::Json => ("json", "The tree of the program"),
+            Format::Source(language) => (language.name(), language.about()),
+        };
+        Some(PossibleValue::new(name).help(about))
+    }
 }
 
 impl Format {
@@ -108,11 +127,7 @@ impl Format {
     fn language(self) -> Option<Language> {
         match self {
             Format::Strait | Format::Json => None,
-            Format::Go => Some(Language::Go),
-            Format::Kotlin => Some(Language::Kotlin),
-            Format::Crystal => Some(Language::Crystal),
-            Format::Flix => Some(Language::Flix),
-            Format::Rust => Some(Language::Rust),
+            Format::Source(language) => Some(language),
         }
     }
 
@@ -165,9 +180,9 @@ impl GenArgs {
         let mut documents = Vec::new();
         let tally = plan.work(ui, &stop, &mut documents)?;
         if self.stats && ui.json {
-            ui.document(&gen_stats::document(&tally))?;
+            ui.document(&stats::document(&tally))?;
         } else if self.stats {
-            gen_stats::show(ui, &tally)?;
+            stats::show(ui, &tally)?;
         } else if ui.json {
             ui.document(&json!({ "seed": self.seed, "generated": documents }))?;
         }
@@ -205,7 +220,7 @@ impl GenArgs {
 
     /// A channel crate, and the processes that it is written with: threads where it has them.
     fn target_named(&self, name: &str) -> anyhow::Result<(&'static TargetInfo, Flavour)> {
-        if self.format != Format::Rust {
+        if self.format != Format::Source(Language::Rust) {
             bail!("--target {name} names a Rust crate: add --format rust");
         }
         let target = strait_runtimes::target(name)?;

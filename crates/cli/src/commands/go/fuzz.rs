@@ -205,7 +205,7 @@ impl GoFuzzArgs {
 
     fn write_sarif(&self, findings: &[JudgedFinding]) -> anyhow::Result<()> {
         let Some(path) = &self.sarif else { return Ok(()) };
-        let document = go_sarif::document(findings, &self.campaign.out);
+        let document = sarif::document(findings, &self.campaign.out);
         let text = serde_json::to_string_pretty(&document)?;
         std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
     }

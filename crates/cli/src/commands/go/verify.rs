@@ -1,6 +1,7 @@
 //! `strait go verify`: Go packages checked for properties, by exploring what was extracted from
 //! them. The decisions are in `strait-goverify`; here are the arguments and the order of the steps.
 
+use crate::commands::verify;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -23,12 +24,10 @@ use strait_verify::{Property, Reduction};
 use crate::commands::diagrams::write_diagrams;
 use crate::commands::explore::parse_size;
 use crate::commands::explore::properties::{properties, read_formulas};
-use crate::commands::verify::models as verify_models;
 use crate::commands::verify::report::{
     assumption_document, entry_document, finding_document, summary_document,
 };
-use crate::commands::verify::sarif as verify_sarif;
-use crate::commands::verify::text::{self, VerifyReport, wrapped};
+use crate::commands::verify::text::{VerifyReport, wrapped};
 use crate::duration;
 use crate::interrupt;
 use crate::progress::{Progress, Quantity};
@@ -174,7 +173,7 @@ impl GoVerifyArgs {
         }
         let question = self.question()?;
         let baseline = self.read_baseline()?;
-        let sarif = self.sarif.as_deref().map(verify_sarif::create).transpose()?;
+        let sarif = self.sarif.as_deref().map(verify::sarif::create).transpose()?;
         let stop = interrupt::flag_for(ui)?;
         let directory = std::env::current_dir().context("cannot find the current folder")?;
         let launcher = Launcher::this_program()?.cancelled_by(&stop);
@@ -239,7 +238,7 @@ impl GoVerifyArgs {
                 progress: Some(progress.count()),
                 ..ExamineOptions::default()
             };
-            verify_models::write(ui, folder, &extraction.entries, &options)?;
+            verify::models::write(ui, folder, &extraction.entries, &options)?;
         }
         let limits = EntryBudget {
             states: self.states,
@@ -346,9 +345,9 @@ impl GoVerifyArgs {
             return Ok(());
         }
         let Outcome { checked, findings, files, .. } = outcome;
-        verify_text::print(ui, &VerifyReport { checked, findings, files: Some(files) })?;
+        verify::text::print(ui, &VerifyReport { checked, findings, files: Some(files) })?;
         tell_assumptions(ui, &outcome.extraction)?;
-        verify_text::print_summary(ui, summary)
+        verify::text::print_summary(ui, summary)
     }
 }
 

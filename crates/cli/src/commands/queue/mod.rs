@@ -8,7 +8,6 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use strait_queue::{Credentials, Link};
 
-use crate::commands::queue::status;
 use crate::interrupt;
 use crate::queue;
 use crate::ui::{Status, Ui};
@@ -52,9 +51,9 @@ impl QueueCommandArgs {
         let link = Link::open(&address, &credentials, PATIENCE, interrupt::stop_for(ui)?.flag())?;
         let status = link.status()?;
         if ui.json {
-            ui.document(&queue_status::document(&address, &status))?;
+            ui.document(&status::document(&address, &status))?;
         } else {
-            ui.raw(queue_status::text(&address, &status))?;
+            ui.raw(status::text(&address, &status))?;
         }
         Ok(Status::Clean)
     }

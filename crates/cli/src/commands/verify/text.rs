@@ -29,7 +29,7 @@ pub fn print(ui: &Ui, report: &VerifyReport<'_>) -> anyhow::Result<()> {
         let new = report.findings.iter().filter(|one| one.is_new());
         return new.into_iter().try_for_each(|finding| print_heading(ui, report, finding));
     }
-    verify_table::print(ui, report.checked, report.findings)?;
+    table::print(ui, report.checked, report.findings)?;
     for finding in report.findings.iter().filter(|one| one.is_new() || ui.verbose > 0) {
         print_finding(ui, report, finding)?;
     }

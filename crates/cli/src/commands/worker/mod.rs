@@ -21,7 +21,7 @@ use strait_typefuzz::Typechecking;
 
 use crate::campaign::cores;
 use crate::commands::worker::sandbox::{Confined, Wish};
-use crate::commands::worker::trial::{self, OwnProcess};
+use crate::commands::worker::trial::OwnProcess;
 use crate::duration;
 use crate::interrupt;
 use crate::metrics;
@@ -174,7 +174,7 @@ impl WorkerArgs {
             kept: HashMap::new(),
         };
         if let (Some(work), Some(result)) = (&self.trial, &self.result) {
-            let (job, work) = worker_trial::parse(work)?;
+            let (job, work) = trial::parse(work)?;
             return worker.alone(&job, work, result);
         }
         let mut idle = Instant::now();

@@ -1,9 +1,21 @@
-//! The languages, and what programs each of them can take.
+//! The languages, one file each: a [`Description`] of what programs it can take and how they are written.
+//! How the functions of a program look in a language is in `source`.
 
+mod crystal;
+mod flix;
+pub(crate) mod go;
+pub(crate) mod kotlin;
+mod rust;
+
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use strait_calculus::Program;
 use strait_generate::Capabilities;
+
+use crate::error::Error;
+use crate::source::{Files, Naming};
 
 /// Which API a Kotlin source is written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,55 +62,112 @@ pub enum Language {
     Rust,
 }
 
+/// What is known of a language, apart from how its compiler is started.
+pub(crate) struct Description {
+    /// The name on the command line.
+    name: &'static str,
+    /// The name for people.
+    title: &'static str,
+    /// What is written, for the help of the command line.
+    about: &'static str,
+    /// How its files end, without the dot.
+    extension: &'static str,
+    /// How a line of comment begins.
+    comment: &'static str,
+    /// What its newest version can take and our writer can say, from what all languages have in common.
+    capabilities: fn(Capabilities) -> Capabilities,
+    /// Words that its compiler uses of itself when it crashes.
+    crashes: &'static [&'static str],
+    /// The functions of a program.
+    pub(crate) functions: fn(&Program, Naming, Era) -> Result<String, Error>,
+    /// A program with these functions as a file of its own.
+    pub(crate) alone: fn(&Program, &str, Era) -> String,
+    /// Many programs as one unit: imports, the part that remembers what processes saw, and a `main`.
+    pub(crate) together: fn(&Batch<'_>) -> Parts,
+}
+
+/// Files of a unit: names and contents.
+pub(crate) type Parts = Vec<(&'static str, String)>;
+
+/// Programs of one unit.
+pub(crate) struct Batch<'a> {
+    /// The programs with their functions.
+    pub programs: &'a [(Cow<'a, Program>, String)],
+    /// For which API; it matters for Kotlin alone.
+    pub era: Era,
+}
+
+impl Batch<'_> {
+    /// The functions of all programs.
+    fn text(&self) -> String {
+        let texts: Vec<&str> = self.programs.iter().map(|(_, text)| text.as_str()).collect();
+        texts.join("\n")
+    }
+
+    /// What the programs are called.
+    fn names(&self) -> Vec<String> {
+        (0..self.programs.len()).map(|number| Naming::Numbered(number).main()).collect()
+    }
+
+    /// One line for each program.
+    fn listed(&self, prefix: &str, suffix: &str) -> String {
+        self.names().iter().map(|name| format!("{prefix}{name}{suffix}\n")).collect()
+    }
+}
+
+/// Files as they are.
+fn files(files: &[(&str, &str)]) -> Files {
+    files.iter().map(|(name, content)| ((*name).to_owned(), (*content).to_owned())).collect()
+}
+
 impl Language {
     /// All of them.
     pub const ALL: [Language; 5] =
         [Language::Go, Language::Kotlin, Language::Crystal, Language::Flix, Language::Rust];
 
+    pub(crate) const fn description(self) -> &'static Description {
+        match self {
+            Language::Go => &go::GO,
+            Language::Kotlin => &kotlin::KOTLIN,
+            Language::Crystal => &crystal::CRYSTAL,
+            Language::Flix => &flix::FLIX,
+            Language::Rust => &rust::RUST,
+        }
+    }
+
     /// The name on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Language::Go => "go",
-            Language::Kotlin => "kotlin",
-            Language::Crystal => "crystal",
-            Language::Flix => "flix",
-            Language::Rust => "rust",
-        }
+        self.description().name
     }
 
     /// The name for people.
     pub fn title(self) -> &'static str {
-        match self {
-            Language::Go => "Go",
-            Language::Kotlin => "Kotlin",
-            Language::Crystal => "Crystal",
-            Language::Flix => "Flix",
-            Language::Rust => "Rust",
-        }
+        self.description().title
+    }
+
+    /// What is written, for the help of the command line.
+    pub fn about(self) -> &'static str {
+        self.description().about
     }
 
     /// How its files end, without the dot.
     pub fn extension(self) -> &'static str {
-        match self {
-            Language::Go => "go",
-            Language::Kotlin => "kt",
-            Language::Crystal => "cr",
-            Language::Flix => "flix",
-            Language::Rust => "rs",
-        }
+        self.description().extension
     }
 
     /// How a line of comment begins.
     pub fn comment(self) -> &'static str {
-        match self {
-            Language::Crystal => "#",
-            _ => "//",
-        }
+        self.description().comment
+    }
+
+    /// Words that its compiler uses of itself when it crashes.
+    pub(crate) fn crashes(self) -> &'static [&'static str] {
+        self.description().crashes
     }
 
     /// What its newest version can take and our writer can say.
     pub fn capabilities(self) -> Capabilities {
-        let common = Capabilities {
+        (self.description().capabilities)(Capabilities {
             buffered: true,
             integers: true,
             loops: true,
@@ -107,35 +176,7 @@ impl Language {
             shared_ends: true,
             max_processes: Some(24),
             ..Capabilities::default()
-        };
-        match self {
-            Language::Go => {
-                Capabilities { close: true, put_and_get_in_select: true, ..with_ways_out(common) }
-            }
-            // Since 1.7 a select may not name one channel twice; `build::jvm` knows the versions.
-            Language::Kotlin => Capabilities {
-                unbounded: true,
-                close: true,
-                same_channel_twice: false,
-                ..with_ways_out(common)
-            },
-            Language::Crystal => {
-                Capabilities { close: true, put_and_get_in_select: true, ..with_ways_out(common) }
-            }
-            // Selects are over gets alone.
-            Language::Flix => Capabilities {
-                select_puts: false,
-                loops: false,
-                recursion: false,
-                channels_over_channels: false,
-                ..common
-            },
-            Language::Rust => Capabilities {
-                unbounded: true,
-                put_and_get_in_select: true,
-                ..with_ways_out(common)
-            },
-        }
+        })
     }
 
     /// What is wanted, as far as the language has it.
@@ -202,7 +243,7 @@ impl FromStr for Language {
 
 /// Not the name of a language.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no language `{name}`; known are go, kotlin, crystal, flix, rust")]
+#[error("there is no language `{name}`; known are {}", Language::ALL.map(Language::name).join(", "))]
 pub struct UnknownLanguage {
     /// The name.
     pub name: String,
