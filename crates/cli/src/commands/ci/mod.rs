@@ -4,9 +4,9 @@ pub mod crates;
 pub mod go;
 pub mod markdown;
 pub mod project;
+pub mod rust_tests;
 pub mod sarif;
 pub mod step;
-pub mod tests;
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;

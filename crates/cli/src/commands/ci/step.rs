@@ -13,7 +13,7 @@ use strait_toolchain::{Finished, Launcher, Scratch, Spec, run};
 use crate::commands::ci::crates;
 use crate::commands::ci::go;
 use crate::commands::ci::project::LockedCrate;
-use crate::commands::ci::tests;
+use crate::commands::ci::rust_tests;
 
 /// The most bytes of a command's JSON document, twice.
 const KEPT: usize = 128 << 20;
@@ -160,7 +160,7 @@ impl Step {
         let result = match self.kind {
             StepKind::GoVerify => go::verify(self, context, time),
             StepKind::GoFuzz => go::fuzz(self, context, time),
-            StepKind::RustTests => tests::run_tests(self, context, time),
+            StepKind::RustTests => rust_tests::run_tests(self, context, time),
             StepKind::Crates => crates::fuzz(self, context, time),
         };
         let mut result = result.unwrap_or_else(|error| StepResult::failed(format!("{error:#}")));
