@@ -31,6 +31,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("compute.go", include_str!("../../extract/compute.go")),
     ("driver.go", include_str!("../../extract/driver.go")),
     ("equality.go", include_str!("../../extract/equality.go")),
+    ("errors.go", include_str!("../../extract/errors.go")),
     ("flow.go", include_str!("../../extract/flow.go")),
     ("forgetting.go", include_str!("../../extract/forgetting.go")),
     ("inert.go", include_str!("../../extract/inert.go")),
