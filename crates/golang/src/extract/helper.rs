@@ -89,6 +89,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("step.go", include_str!("../../extract/step.go")),
     ("strays.go", include_str!("../../extract/strays.go")),
     ("tables.go", include_str!("../../extract/tables.go")),
+    ("typenames.go", include_str!("../../extract/typenames.go")),
     ("unknowns.go", include_str!("../../extract/unknowns.go")),
     ("unread.go", include_str!("../../extract/unread.go")),
     ("unsafes.go", include_str!("../../extract/unsafes.go")),
