@@ -160,7 +160,7 @@ func hasInterface(t types.Type, depth int) bool {
 
 // printedType is how the runtime writes a type.
 func printedType(t types.Type) string {
-	return types.TypeString(t, func(p *types.Package) string { return p.Name() })
+	return types.TypeString(unaliased(t, 8), func(p *types.Package) string { return p.Name() })
 }
 
 // floatKey is a number as the key of a map: both zeros are one key, and what is equal to nothing, not

@@ -450,12 +450,7 @@ func (w *writer) device(c *Code, env names, on string) names {
 		w.line(0, "    put %s %s", on, name)
 		w.line(0, "}")
 	case opCloseOnce:
-		cell, ended := expression(c.expr, env), w.fresh("ended")
-		w.line(0, "%s = get %s", ended, cell)
-		w.line(0, "if !%s {", ended)
-		w.line(c.pos, "    close %s", on)
-		w.line(0, "}")
-		w.line(0, "put %s true", cell)
+		w.closeOnce(c, env, on)
 	case opWaiting:
 		count := w.fresh("waiters")
 		w.line(0, "%s = get %s", count, on)
@@ -498,4 +493,37 @@ func quote(s string) string {
 	}
 	b.WriteByte('"')
 	return b.String()
+}
+
+// closeOnce closes a channel unless a cell says that it is closed, or one of others says that what it
+// depends on has ended. Cells are taken in the order from a context to its ancestors.
+func (w *writer) closeOnce(c *Code, env names, on string) {
+	cell, ended := expression(c.expr, env), w.fresh("ended")
+	w.line(0, "%s = get %s", ended, cell)
+	w.line(0, "if %s {", ended)
+	w.line(0, "    put %s true", cell)
+	depth := 0
+	var last *Expr
+	if c.test != nil {
+		last = c.test.args[0]
+		for above := c.test.args[1]; above.op == "and"; above = above.args[1] {
+			name, other := w.fresh("ended"), expression(above.args[0], env)
+			depth++
+			w.line(0, "} else {")
+			w.line(0, "%s = get %s", name, other)
+			w.line(0, "put %s %s", other, name)
+			w.line(0, "if %s {", name)
+			w.line(0, "    put %s false", cell)
+		}
+	}
+	w.line(0, "} else {")
+	if last != nil && last.op == "var" {
+		w.line(0, "    get %s", expression(last, env))
+		w.line(0, "    put %s true", expression(last, env))
+	}
+	w.line(c.pos, "    close %s", on)
+	w.line(0, "    put %s true", cell)
+	for range depth + 1 {
+		w.line(0, "}")
+	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -226,24 +227,52 @@ func (d *Driver) expire(s *State, c doneCase) {
 	if !c.expires || o == nil || o.ended == "" {
 		return
 	}
+	expired := &Expr{op: "unit"}
 	if o.expired != "" {
-		d.put(&Code{op: opCellWrite, on: variable(o.expired), expr: &Expr{op: "bool", n: 1}})
+		expired = variable(o.expired)
 	}
-	d.put(&Code{op: opCloseOnce, on: variable(c.of), expr: variable(o.ended)})
+	d.put(&Code{op: opCloseOnce, on: variable(c.of), expr: variable(o.ended), test: s.unlessEnded(o, expired)})
 }
 
-// reason is the error of a context that has ended, or its cause.
-func (d *Driver) reason(s *State, c doneCase, cause bool, key string, pos token.Pos) Value {
+// unlessEnded is what the end of a context depends on and sets: it ends by itself only if no ancestor
+// has ended before, and then a cell may say that time has ended it.
+func (s *State) unlessEnded(o *Object, expired *Expr) *Expr {
+	ancestors := &Expr{op: "unit"}
+	for _, ancestor := range slices.Backward(o.ancestors) {
+		r, ok := ancestor.(Ref)
+		if ok && s.heap[r.object] != nil && s.heap[r.object].ended != "" {
+			ancestors = &Expr{op: "and", args: []*Expr{variable(s.heap[r.object].ended), ancestors}}
+		}
+	}
+	return &Expr{op: "ends", args: []*Expr{expired, ancestors}}
+}
+
+// firstEnded finds which context of a chain has ended first, from the innermost on: one of them has, and
+// a context ends by itself only before its ancestors do.
+func (d *Driver) firstEnded(s *State, chain []string, key string, found func(*State, string)) {
+	o := s.heap[chain[0]]
+	if len(chain) == 1 || o == nil || o.ended == "" {
+		found(s, chain[0])
+		return
+	}
+	name := d.scalarName(s, "ended", key+" "+chain[0])
+	d.kinds[name] = "bool"
+	d.put(&Code{op: opCellRead, name: name, on: variable(o.ended)})
+	here := d.fork(s, func(t *State) { found(t, chain[0]) })
+	above := d.fork(s, func(t *State) { d.firstEnded(t, chain[1:], key, found) })
+	d.put(&Code{op: opIf, on: variable(name), arms: []*Code{here, above}})
+	s.frames = s.frames[:0]
+}
+
+// reason is the error of a context that has ended by itself, or its cause.
+func (d *Driver) reason(s *State, of string, cause bool, key string, pos token.Pos) Value {
 	canceled, late := d.sentinel("context", "Canceled"), d.sentinel("context", "DeadlineExceeded")
-	o := s.heap[c.of]
+	o := s.heap[of]
 	if o == nil || o.ended == "" {
 		return d.unknown(s, key, nil, nil)
 	}
 	if cause && o.late != nil && !isNil(o.late) {
 		late = o.late
-	}
-	if c.expires {
-		return late
 	}
 	if cause && o.cause != "" {
 		place := s.heap[o.cause]
@@ -260,6 +289,23 @@ func (d *Driver) reason(s *State, c doneCase, cause bool, key string, pos token.
 		return Tagged{id: name, conditions: []*Expr{variable(name)}, values: []tabled{{value: late, written: text(late)}, {value: canceled, written: text(canceled)}}}
 	}
 	return canceled
+}
+
+// ended lists the contexts of which one has ended if a case happens.
+func ended(cases []doneCase, happens doneCase) []string {
+	var chain []string
+	for _, c := range cases {
+		if !slices.Contains(chain, c.of) {
+			chain = append(chain, c.of)
+		}
+	}
+	if happens.of == "" {
+		return []string{""}
+	}
+	if !happens.expires {
+		chain = chain[:slices.Index(chain, happens.of)+1]
+	}
+	return chain
 }
 
 // contextErr is nil as long as the context has not ended.
@@ -280,10 +326,12 @@ func (d *Driver) contextErr(s *State, site ssa.Instruction, context Value, cause
 	}
 	var arms []*Code
 	key := here(s.top()) + "reason " + reg.Name()
-	for _, c := range d.doneCases(s, model.args[0], pos) {
+	found := func(t *State, of string) { t.top().regs[reg] = d.reason(t, of, cause, key, pos) }
+	cases := d.doneCases(s, model.args[0], pos)
+	for _, c := range cases {
 		c.code.next = d.fork(s, func(t *State) {
 			d.expire(t, c)
-			t.top().regs[reg] = d.reason(t, c, cause, key, pos)
+			d.firstEnded(t, ended(cases, c), key, found)
 		})
 		arms = append(arms, c.code)
 	}
@@ -302,7 +350,7 @@ func (d *Driver) cancelWith(s *State, model Model, args []Value, pos token.Pos) 
 		o = s.heap[done.object]
 	}
 	if o == nil || o.cause == "" || len(args) == 0 {
-		d.cancel(model, pos)
+		d.cancel(s, model, pos)
 		return false
 	}
 	cause := args[0]
@@ -315,18 +363,22 @@ func (d *Driver) cancelWith(s *State, model Model, args []Value, pos token.Pos) 
 	again := d.fork(s, func(*State) {})
 	first := d.fork(s, func(t *State) {
 		d.store(t, Ptr{o.cause, ""}, cause, pos)
-		d.cancel(model, pos)
+		d.cancel(t, model, pos)
 	})
 	d.put(&Code{op: opIf, on: variable(name), pos: pos, arms: []*Code{again, first}})
 	return true
 }
 
-func (d *Driver) cancel(model Model, pos token.Pos) {
+func (d *Driver) cancel(s *State, model Model, pos token.Pos) {
 	done, ok1 := model.args[0].(Ref)
 	cell, ok2 := model.args[1].(Ref)
 	if !ok1 || !ok2 {
 		d.assume(pos, "either", aboutUnknownContext)
 		return
 	}
-	d.put(&Code{op: opCloseOnce, on: variable(done.object), expr: variable(cell.object), pos: pos})
+	c := &Code{op: opCloseOnce, on: variable(done.object), expr: variable(cell.object), pos: pos}
+	if o := s.heap[done.object]; o != nil {
+		c.test = s.unlessEnded(o, &Expr{op: "unit"})
+	}
+	d.put(c)
 }

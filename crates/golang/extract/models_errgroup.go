@@ -190,7 +190,7 @@ func (d *Driver) errgroupFails(s *State, after After, err Value, finish func()) 
 			o = t.heap[done.object]
 		}
 		if o == nil || o.cause == "" || o.ended == "" {
-			d.cancel(cancel, after.pos)
+			d.cancel(t, cancel, after.pos)
 			finish()
 			return
 		}
@@ -200,7 +200,7 @@ func (d *Driver) errgroupFails(s *State, after After, err Value, finish func()) 
 		again := d.fork(t, func(*State) { finish() })
 		first := d.fork(t, func(u *State) {
 			d.store(u, Ptr{o.cause, ""}, err, after.pos)
-			d.cancel(cancel, after.pos)
+			d.cancel(u, cancel, after.pos)
 			finish()
 		})
 		d.put(&Code{op: opIf, on: variable(name), pos: after.pos, arms: []*Code{again, first}})

@@ -107,7 +107,7 @@ func (d *Driver) callOff(s *State, site ssa.Instruction, model Model, pos token.
 	}
 	stop := func(t *State) {
 		d.decide(t, model.args[2], pos, func(u *State) { result(u, false) }, func(u *State) {
-			d.cancel(Model{"cancel", model.args[:2]}, token.NoPos)
+			d.cancel(t, Model{"cancel", model.args[:2]}, token.NoPos)
 			result(u, true)
 		})
 	}

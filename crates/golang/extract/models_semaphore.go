@@ -125,7 +125,9 @@ func (d *Driver) acquire(m *modelled, units, gate *Expr, amount int) bool {
 				for i := taken - 1; i >= 0; i-- {
 					d.put(&Code{op: opGet, on: wanted[i]})
 				}
-				result(t, d.reason(t, c, false, m.key(), m.pos))
+				d.firstEnded(t, ended(cases, c), m.key(), func(u *State, of string) {
+					result(u, d.reason(u, of, false, m.key(), m.pos))
+				})
 			})
 		}
 		take := &Code{op: opPut, on: wanted[taken], expr: &Expr{op: "unit"}, pos: m.pos}

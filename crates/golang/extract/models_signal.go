@@ -77,7 +77,7 @@ func (d *Driver) stopSignals(m *modelled) {
 			d.changed = true
 		}
 	case len(o.signals) > 0:
-		d.cancel(Model{"cancel", o.signals}, token.NoPos)
+		d.cancel(m.s, Model{"cancel", o.signals}, token.NoPos)
 		copied := *o
 		copied.signals, copied.memory = nil, nil
 		m.s.heap[r.object] = &copied

@@ -22,6 +22,14 @@ func (d *Driver) standardModels(m *modelled) (bool, bool) {
 		return false, false
 	case "(runtime.errorString).Error", "(*runtime.PanicNilError).Error", "(*runtime.TypeAssertionError).Error", "(*errors.errorString).Error", "(context.deadlineExceededError).Error":
 		return d.knownError(m), false
+	case "(*strconv.NumError).Error":
+		message, ok := d.messageOf(m.s, m.arg(0), nil, m.fn)
+		if ok {
+			m.finish(KStr(message))
+		}
+		return ok, false
+	case "(*strconv.NumError).Unwrap":
+		return d.readField(m, "/2"), false
 	case "(*fmt.wrapError).Unwrap", "(*fmt.wrapErrors).Unwrap":
 		return d.readField(m, "/1"), false
 	case "(*fmt.wrapError).Error", "(*fmt.wrapErrors).Error":
@@ -229,11 +237,12 @@ func (d *Driver) knownError(m *modelled) bool {
 	}
 	if m.name == "(*errors.errorString).Error" {
 		// A variable of a package that is not read.
-		if message != "context.Canceled" {
+		known, ok := sentinelTexts[message]
+		if !ok {
 			m.finish(d.unknown(m.s, here(m.s.top()), m.site, types.Typ[types.String]))
 			return true
 		}
-		message = "context canceled"
+		message = KStr(known)
 	}
 	m.finish(message)
 	return true

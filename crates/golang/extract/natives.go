@@ -229,7 +229,7 @@ func (d *Driver) known(s *State, site ssa.Instruction, v reflect.Value, t types.
 			return KNil{}, true
 		}
 		if err, ok := v.Interface().(error); ok {
-			return d.someError(s, site, fmt.Sprintf("native %d", part), err.Error()), true
+			return d.nativeError(s, site, fmt.Sprintf("native %d", part), err), true
 		}
 	}
 	return nil, false

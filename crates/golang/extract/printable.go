@@ -423,8 +423,9 @@ func (d *Driver) messageOf(s *State, v Value, t types.Type, fn *ssa.Function) (s
 	name := functionName(fn)
 	switch name {
 	case "(*errors.errorString).Error", "(*fmt.wrapError).Error", "(*fmt.wrapErrors).Error":
-		if v == KStr("context.Canceled") {
-			return "context canceled", true
+		if sentinel, ok := v.(KStr); ok {
+			message, ok := sentinelTexts[sentinel]
+			return message, ok
 		}
 		if p, ok := v.(Ptr); ok && s.heap[p.object] != nil {
 			message, ok := partOf(s.heap[p.object].value, p.path+"/0").(KStr)
@@ -436,6 +437,8 @@ func (d *Driver) messageOf(s *State, v Value, t types.Type, fn *ssa.Function) (s
 		return string(message), ok
 	case "(context.deadlineExceededError).Error":
 		return "context deadline exceeded", true
+	case "(*strconv.NumError).Error":
+		return d.numErrorText(s, v)
 	}
 	if result, ok := d.callNative(s, nil, Target{fn, []Value{v}}); ok {
 		message, ok := result.(KStr)

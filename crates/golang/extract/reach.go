@@ -161,7 +161,7 @@ func (w *World) mention(m *Mentions, instr ssa.Instruction) {
 		for _, t := range w.inside(boxing.X.Type()) {
 			m.communicates = m.communicates || w.hasLoudMethod(t)
 			m.boxed = append(m.boxed, w.methodsOf(t)...)
-			if _, named := t.(*types.Named); named {
+			if _, named := types.Unalias(t).(*types.Named); named {
 				m.boxed = append(m.boxed, w.methodsOf(pointerTo(t))...)
 			}
 		}

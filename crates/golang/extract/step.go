@@ -60,8 +60,8 @@ func (d *Driver) advance(s *State) bool {
 		return d.branch(s, i)
 	case *ssa.Return:
 		if len(f.defers) > 0 {
-			// Calls that the body of a range over a function has deferred.
-			f.pc--
+			// Calls that the body of a range over a function has deferred. They may change named results.
+			f.pc = beforeResults(f.block, f.pc-1)
 			return d.runDeferred(s)
 		}
 		return d.returns(s, i)
@@ -137,6 +137,30 @@ func (d *Driver) advance(s *State) bool {
 		f.regs[i] = v
 	}
 	return false
+}
+
+// beforeResults is where the named results of a function are read that the instruction at an index returns.
+func beforeResults(b *ssa.BasicBlock, at int) int {
+	results := b.Parent().Signature.Results()
+	for at > 0 {
+		load, ok := b.Instrs[at-1].(*ssa.UnOp)
+		if !ok || load.Op != token.MUL {
+			break
+		}
+		variable, ok := load.X.(*ssa.Alloc)
+		if !ok || !variable.Pos().IsValid() {
+			break
+		}
+		isResult := false
+		for result := range results.Variables() {
+			isResult = isResult || result.Pos() == variable.Pos()
+		}
+		if !isResult {
+			break
+		}
+		at--
+	}
+	return at
 }
 
 // dropped stands for data that decides nothing.

@@ -132,7 +132,8 @@ func mayPoint(t types.Type) bool {
 // is not just anything.
 func (d *Driver) isDetermined(s *State, target Target) bool {
 	quiet, why := d.world.quietly(target.fn)
-	if !quiet || why == files || why == observes {
+	isText := target.fn.Name() == "Error" && target.fn.Signature.Recv() != nil
+	if !quiet || why == files || why == observes && !isText {
 		return false
 	}
 	path, _ := d.world.outsidePath(target.fn)

@@ -7,7 +7,6 @@ import (
 	"sort"
 	"strconv"
 	"strings"
-	"sync"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -307,61 +306,6 @@ func write(b *strings.Builder, v Value) {
 	default:
 		fmt.Fprintf(b, "%T", v)
 	}
-}
-
-var typeNames sync.Map
-
-// typeName names a type; types.TypeString is slow and asked for often.
-func typeName(t types.Type) string {
-	if name, ok := typeNames.Load(t); ok {
-		return name.(string)
-	}
-	name := types.TypeString(t, nil)
-	if local := localTypes(t, 4); local != "" {
-		// Functions may declare different types of one name.
-		name += " of " + local
-	}
-	typeNames.Store(t, name)
-	return name
-}
-
-// localTypes tells apart the types in a type that functions declare: where each is declared.
-func localTypes(t types.Type, depth int) string {
-	if depth == 0 {
-		return ""
-	}
-	inside := func(types ...types.Type) string {
-		found := ""
-		for _, t := range types {
-			found += localTypes(t, depth-1)
-		}
-		return found
-	}
-	switch u := t.(type) {
-	case *types.Named:
-		found := ""
-		object := u.Obj()
-		if pkg := object.Pkg(); pkg != nil && object.Parent() != pkg.Scope() && u.Origin() == u {
-			found = fmt.Sprintf("%d ", object.Pos())
-		}
-		for i := range u.TypeArgs().Len() {
-			found += localTypes(u.TypeArgs().At(i), depth-1)
-		}
-		return found
-	case *types.Alias:
-		return inside(types.Unalias(u))
-	case *types.Pointer:
-		return inside(u.Elem())
-	case *types.Slice:
-		return inside(u.Elem())
-	case *types.Array:
-		return inside(u.Elem())
-	case *types.Chan:
-		return inside(u.Elem())
-	case *types.Map:
-		return inside(u.Key(), u.Elem())
-	}
-	return ""
 }
 
 // children lists the values directly inside a value.

@@ -338,8 +338,8 @@ func mayHoldChannel(t types.Type) bool {
 }
 
 func isTesting(t types.Type) bool {
-	name := types.TypeString(t, nil)
+	name := typeName(t)
 	return strings.HasPrefix(name, "*testing.") || name == "testing.TB"
 }
 
-func isContext(t types.Type) bool { return types.TypeString(t, nil) == "context.Context" }
+func isContext(t types.Type) bool { return typeName(t) == "context.Context" }
