@@ -13,7 +13,7 @@ use strait_explore::EventId;
 use super::coroutine::Suspender;
 use super::current::with;
 use super::ends::{Doing, Ends, Patience, RECEIVE, SEND, Shape, Stamp};
-use super::op::{Op, Place, Ways};
+use super::op::{Op, Place};
 use super::rendezvous::Waiter;
 use super::schedule::{arrive, drain};
 use super::select::{Selectable, Ticket};
@@ -233,7 +233,7 @@ impl<T> Core<T> {
             let only = ends.only_access(doing, self.shape, whole);
             let tickets = if self.is_selected() { world.tickets(place) } else { None };
             match (only, tickets) {
-                (Some(access), None) if doing.timed_gate().is_none() => {
+                (Some(access), None) => {
                     world.me().op.become_one(access, doing.label(), place);
                 }
                 _ => {
@@ -246,10 +246,6 @@ impl<T> Core<T> {
                         }
                     }
                     op.accesses.extend(tickets);
-                    if let Some(gate) = doing.timed_gate() {
-                        op.ways = Ways::OrTimeout;
-                        op.cases.push(gate);
-                    }
                     world.me().op = op;
                 }
             }
@@ -282,16 +278,14 @@ impl<T> Core<T> {
         self.send_if_possible(value, place)
     }
 
-    /// Sends, or finds that the time is over. Says which, if it is not sent.
+    /// Sends, or finds that the time is over, which it can be only while there is no room. Says which, if
+    /// it is not sent.
     #[inline(always)]
     pub(crate) fn send_timeout(&self, value: T, place: Place) -> Result<(), (T, Nothing)> {
         if self.shape == Shape::Unbounded {
             return self.send(value, place).map_err(|value| (value, Nothing::Disconnected));
         }
-        let choice = self.point(Doing::SendTimeout, place);
-        if choice != 0 {
-            return Err((value, Nothing::Empty));
-        }
+        self.point(Doing::SendTimeout, place);
         if !self.is_rendezvous() {
             return self.send_if_possible(value, place);
         }
@@ -357,11 +351,11 @@ impl<T> Core<T> {
         self.receive_now(Patience::None, place)
     }
 
-    /// Receives, or finds that the time is over.
+    /// Receives, or finds that the time is over, which it can be only while there is nothing to receive.
     #[inline(always)]
     pub(crate) fn receive_timeout(&self, place: Place) -> Result<T, Nothing> {
-        let choice = self.point(Doing::ReceiveTimeout, place);
-        if choice == 0 { self.receive_now(Patience::Limited, place) } else { Err(Nothing::Empty) }
+        self.point(Doing::ReceiveTimeout, place);
+        self.receive_now(Patience::Limited, place)
     }
 
     /// Receives within a step that was announced. Without a partner it may wait for one.

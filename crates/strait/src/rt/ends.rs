@@ -73,15 +73,6 @@ impl Doing {
             Doing::DropReceiver => "drop receiver",
         }
     }
-
-    /// The gate that has to be open for it not to run out of time, if it can.
-    pub(crate) fn timed_gate(self) -> Option<u8> {
-        match self {
-            Doing::SendTimeout => Some(SEND),
-            Doing::ReceiveTimeout => Some(RECEIVE),
-            _ => None,
-        }
-    }
 }
 
 /// How long a thread waits.

@@ -151,12 +151,10 @@ impl World {
         match op.ways {
             Ways::Fixed(count) => count,
             Ways::Counted => self.objects[op.accesses[0].object as usize].ways.max(1),
-            Ways::OrTimeout => 1 + u32::from(op.cases.iter().any(|gate| open(0) & gate != 0)),
-            Ways::Cases | Ways::CasesOrTimeout => {
+            Ways::Cases => {
                 let cases = op.cases.iter().enumerate();
                 let ready = cases.filter(|(index, gate)| open(*index) & **gate != 0).count();
-                let timeout = matches!(op.ways, Ways::CasesOrTimeout);
-                (ready + usize::from(timeout)).max(1) as u32
+                ready.max(1) as u32
             }
         }
     }

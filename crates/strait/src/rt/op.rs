@@ -16,12 +16,8 @@ pub(crate) enum Ways {
     Fixed(u32),
     /// As many as the first object says, at least one.
     Counted,
-    /// One more than without time-outs: as many if no gate is open.
-    OrTimeout,
     /// One for each access whose case is ready (see [`Op::cases`]), at least one.
     Cases,
-    /// One more: none of the cases.
-    CasesOrTimeout,
 }
 
 /// An access that reads.

@@ -74,7 +74,7 @@ impl World {
 }
 
 /// The step of a select.
-fn op(cases: &[Case<'_>], ways: Ways, waits_at_gates: bool, place: Place) -> Op {
+fn op(cases: &[Case<'_>], waits_at_gates: bool, place: Place) -> Op {
     let mut op = Op::local("select", place);
     for case in cases {
         let object = case.channel.object(place);
@@ -82,7 +82,7 @@ fn op(cases: &[Case<'_>], ways: Ways, waits_at_gates: bool, place: Place) -> Op 
         op.accesses.push(Access { object, write: true, gate });
         op.cases.push(case.gate());
     }
-    op.ways = ways;
+    op.ways = Ways::Cases;
     with(|world| op.accesses.extend(world.tickets(place)));
     op
 }
@@ -101,9 +101,8 @@ pub(crate) fn select(
             world.want(Feature::Selects);
         }
     });
-    let ways = if patience == Patience::Limited { Ways::CasesOrTimeout } else { Ways::Cases };
     loop {
-        let op = op(cases, ways, patience == Patience::Endless && !meets, place);
+        let op = op(cases, patience == Patience::Endless && !meets, place);
         let objects: Vec<u32> = op.accesses.iter().map(|access| access.object).collect();
         with(|world| {
             let looked_at = objects.iter().take(cases.len());
@@ -117,9 +116,9 @@ pub(crate) fn select(
         if let Some(index) = (0..cases.len()).filter(ready).nth(choice as usize) {
             return Some((index, false));
         }
+        // The time can be over only while no case is ready.
         let limited = patience == Patience::Limited;
-        let too_late = limited && (0..cases.len()).filter(ready).count() > 0;
-        if patience == Patience::None || too_late || (limited && !meets) {
+        if patience == Patience::None || (limited && !meets) {
             return None;
         }
         let me = with(|world| world.current).unwrap_or(0);

@@ -153,10 +153,9 @@ pub(crate) fn park(timeout: bool, place: Place) -> bool {
     let me = with(|world| world.current).unwrap_or(0);
     let object = token(me, place);
     let taken = if timeout {
-        let mut op = Op::write(object, "park_timeout", place).ways(Ways::OrTimeout);
-        op.cases.push(TOKEN);
-        let choice = point(op);
-        choice == 0 && with(|world| world.object(object).open & TOKEN != 0) == Some(true)
+        // The time can be over only while there is no token.
+        point(Op::write(object, "park_timeout", place));
+        with(|world| world.object(object).open & TOKEN != 0) == Some(true)
     } else {
         point(Op::gated(object, TOKEN, "park", place));
         true

@@ -23,13 +23,14 @@ pub struct Arc<T: ?Sized> {
     real: Watched<T>,
 }
 
-/// The real pointer. Notes whether dropping the value makes steps.
-struct Watched<T: ?Sized>(Option<real::Arc<T>>);
+/// The real pointer. Notes whether dropping the value makes steps, and the last one that is dropped sees
+/// what happened before the others were.
+struct Watched<T: ?Sized>(Option<real::Arc<T>>, Shared);
 
 impl<T: ?Sized> Watched<T> {
     #[inline]
-    fn new(real: real::Arc<T>) -> Self {
-        Watched(Some(real))
+    fn new(real: real::Arc<T>, shared: Shared) -> Self {
+        Watched(Some(real), shared)
     }
 
     /// The pointer, which is there until it is dropped or taken away.
@@ -57,6 +58,7 @@ impl<T: ?Sized> Drop for Watched<T> {
             && under_test()
             && real::Arc::strong_count(&real) == 1
         {
+            self.1.acquire();
             drop_watched(real);
         }
     }
@@ -102,27 +104,43 @@ impl Shared {
         shared.unwrap_or(Shared::NONE)
     }
 
-    /// Changes the count, or looks at it: a step, if that can be told. The thread that does it sees what
-    /// others did before they did it.
+    /// Does an object of this execution stand for the count?
+    #[inline]
+    fn is_modelled(self) -> bool {
+        self.object != 0 && with(|world| world.epoch == self.epoch) == Some(true)
+    }
+
+    /// Changes the count, or looks at it: a step, if that can be told. By itself it orders nothing.
     #[inline]
     fn step(self, changes: bool, label: &'static str, place: Place) {
-        if self.object != 0 && with(|world| world.epoch == self.epoch) == Some(true) {
-            self.synchronise(changes, label, place);
+        if self.is_modelled() {
+            self.count_step(changes, label, place);
         }
     }
 
     #[cold]
-    fn synchronise(self, changes: bool, label: &'static str, place: Place) {
+    fn count_step(self, changes: bool, label: &'static str, place: Place) {
         if with(|world| world.features.has(Feature::Arcs)) == Some(true) {
             let access = if changes { writes(self.object) } else { reads(self.object) };
             point_at(access, label, place);
         }
-        with(|world| {
-            world.acquire(self.object);
-            if changes {
-                world.release(self.object);
-            }
-        });
+    }
+
+    /// The thread has got the value for itself, or a pointer from a `Weak`: it sees what happened before
+    /// other pointers were dropped.
+    #[inline]
+    fn acquire(self) {
+        if self.is_modelled() {
+            with(|world| world.acquire(self.object));
+        }
+    }
+
+    /// The thread gives its pointer up.
+    #[inline]
+    fn release(self) {
+        if self.is_modelled() {
+            with(|world| world.release(self.object));
+        }
     }
 
     /// The program asks about other pointers to the same value.
@@ -185,6 +203,7 @@ impl Drop for Counted {
     fn drop(&mut self) {
         if self.shared.epoch != 0 {
             self.shared.step(true, "drop", self.place);
+            self.shared.release();
             self.shared.count(-1);
         }
     }
@@ -196,8 +215,7 @@ impl<T> Arc<T> {
     #[track_caller]
     pub fn new(value: T) -> Self {
         let place = Location::caller();
-        let counted = Counted::new(Shared::new(place), place);
-        Arc { counted, real: Watched::new(real::Arc::new(value)) }
+        Arc::counted(real::Arc::new(value), Shared::new(place), place)
     }
 
     /// A pointer to a new value that knows how to find itself.
@@ -207,7 +225,7 @@ impl<T> Arc<T> {
         let shared = Shared::new(place);
         let make = |weak: &real::Weak<T>| make(&Weak { shared, place, real: weak.clone() });
         let real = real::Arc::new_cyclic(make);
-        Arc { counted: Counted::new(shared, place), real: Watched::new(real) }
+        Arc::counted(real, shared, place)
     }
 
     /// The value, if this is the only pointer to it; otherwise a copy.
@@ -229,6 +247,7 @@ impl<T> Arc<T> {
         if this.real.0.as_mut().is_none_or(|real| real::Arc::get_mut(real).is_none()) {
             *this = Arc::new((**this).clone());
         }
+        this.counted.shared.acquire();
         match this.real.0.as_mut().and_then(real::Arc::get_mut) {
             Some(value) => value,
             None => unreachable!("no other thread has the new pointer"),
@@ -242,10 +261,14 @@ impl<T> Arc<T> {
         counted.shared.asks(true, "try_unwrap", Location::caller());
         match real::Arc::try_unwrap(real.take()) {
             Ok(value) => {
+                counted.shared.acquire();
                 counted.gone();
                 Ok(value)
             }
-            Err(real) => Err(Arc { counted, real: Watched::new(real) }),
+            Err(real) => {
+                let real = Watched::new(real, counted.shared);
+                Err(Arc { counted, real })
+            }
         }
     }
 
@@ -255,6 +278,10 @@ impl<T> Arc<T> {
         let Arc { counted, real } = this;
         counted.shared.asks(true, "into_inner", Location::caller());
         let value = real::Arc::into_inner(real.take());
+        match value {
+            Some(_) => counted.shared.acquire(),
+            None => counted.shared.release(),
+        }
         counted.gone();
         value
     }
@@ -265,7 +292,13 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn from_std(real: real::Arc<T>) -> Self {
         let place = Location::caller();
-        Arc { counted: Counted::new(Shared::new(place), place), real: Watched::new(real) }
+        Arc::counted(real, Shared::new(place), place)
+    }
+
+    /// One more pointer.
+    #[inline]
+    fn counted(real: real::Arc<T>, shared: Shared, place: Place) -> Self {
+        Arc { counted: Counted::new(shared, place), real: Watched::new(real, shared) }
     }
 
     /// How many pointers there are that do not keep the value.
@@ -278,8 +311,9 @@ impl<T: ?Sized> Arc<T> {
     /// The value, if this is the only pointer to it.
     #[track_caller]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
-        this.counted.shared.asks_about_weak(false, "get_mut", Location::caller());
-        this.real.0.as_mut().and_then(real::Arc::get_mut)
+        let shared = this.counted.shared;
+        shared.asks_about_weak(false, "get_mut", Location::caller());
+        this.real.0.as_mut().and_then(real::Arc::get_mut).inspect(|_| shared.acquire())
     }
 
     /// How many pointers there are to the value.
@@ -318,7 +352,8 @@ impl<T: ?Sized> Weak<T> {
         let place = Location::caller();
         self.shared.asks(true, "upgrade", place);
         let real = self.real.upgrade()?;
-        Some(Arc { counted: Counted::new(self.shared, place), real: Watched::new(real) })
+        self.shared.acquire();
+        Some(Arc::counted(real, self.shared, place))
     }
 
     /// How many pointers keep the value.
@@ -369,8 +404,7 @@ impl<T: ?Sized> Clone for Arc<T> {
     fn clone(&self) -> Self {
         let (shared, place) = (self.counted.shared, Location::caller());
         shared.step(true, "clone", place);
-        let real = Watched::new(self.real.get().clone());
-        Arc { counted: Counted::new(shared, place), real }
+        Arc::counted(self.real.get().clone(), shared, place)
     }
 }
 

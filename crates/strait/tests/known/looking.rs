@@ -170,3 +170,105 @@ unsafe impl Send for Racy {}
 fn accesses_last_until_their_end() {
     check(LONG_ACCESSES, ALL);
 }
+
+fn racy() -> Racy {
+    Racy(UnsafeCell::new(0))
+}
+
+/// Counts of pointers are read with `Relaxed`, and pointers are cloned so. Only to have the value for
+/// oneself, or a pointer from a `Weak`, comes after what happened before other pointers were dropped.
+const COUNTS: &[Row] = &[
+    row("a count of one orders nothing", &[], || {
+        let arc = Arc::new(racy());
+        let theirs = arc.clone();
+        let other = thread::spawn(move || {
+            theirs.0.with_mut(|_| ());
+            drop(theirs);
+        });
+        if Arc::strong_count(&arc) == 1 {
+            arc.0.with(|_| ());
+        }
+        other.join().unwrap();
+        0
+    })
+    .races(),
+    row("a clone orders nothing", &[], || {
+        let shared = Arc::new((racy(), AtomicBool::new(false)));
+        let theirs = shared.clone();
+        let other = thread::spawn(move || {
+            theirs.0.0.with_mut(|_| ());
+            drop(theirs.clone());
+            theirs.1.store(true, Relaxed);
+        });
+        if shared.1.load(Relaxed) {
+            let mine = shared.clone();
+            mine.0.0.with(|_| ());
+        }
+        other.join().unwrap();
+        0
+    })
+    .races(),
+    row("a drop that is not the last orders nothing", &[], || {
+        let shared = Arc::new((racy(), AtomicBool::new(false)));
+        let (theirs, one, another) = (shared.clone(), Arc::new(()), Arc::new(()));
+        let (their_one, kept) = (one.clone(), (one.clone(), another));
+        let other = thread::spawn(move || {
+            theirs.0.0.with_mut(|_| ());
+            drop(their_one);
+            theirs.1.store(true, Relaxed);
+        });
+        if shared.1.load(Relaxed) {
+            drop(one);
+            shared.0.0.with(|_| ());
+        }
+        other.join().unwrap();
+        drop(kept);
+        0
+    })
+    .races(),
+    row("who has the value alone comes after the others", &[0, 1], || {
+        let mut arc = Arc::new(racy());
+        let theirs = arc.clone();
+        let other = thread::spawn(move || {
+            theirs.0.with_mut(|_| ());
+            drop(theirs);
+        });
+        let alone = Arc::get_mut(&mut arc).map(|racy| racy.0.with_mut(|_| ())).is_some();
+        other.join().unwrap();
+        usize::from(alone)
+    }),
+    row("who unwraps the value comes after the others", &[0, 1], || {
+        let arc = Arc::new(racy());
+        let theirs = arc.clone();
+        let other = thread::spawn(move || {
+            theirs.0.with_mut(|_| ());
+            drop(theirs);
+        });
+        let alone = Arc::try_unwrap(arc).map(|racy| racy.0.with_mut(|_| ())).is_ok();
+        other.join().unwrap();
+        usize::from(alone)
+    }),
+    row("the last drop comes after the others", &[0], || {
+        struct Looks(Racy);
+        impl Drop for Looks {
+            fn drop(&mut self) {
+                self.0.0.with_mut(|_| ());
+            }
+        }
+        let arc = Arc::new(Looks(racy()));
+        let theirs = arc.clone();
+        let other = thread::spawn(move || {
+            theirs.0.0.with(|_| ());
+            drop(theirs);
+        });
+        arc.0.0.with(|_| ());
+        drop(arc);
+        other.join().unwrap();
+        0
+    }),
+];
+
+#[test]
+fn counts_of_pointers_order_only_what_they_should() {
+    check(COUNTS, ALL);
+}

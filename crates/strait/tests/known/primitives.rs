@@ -259,3 +259,53 @@ const PRIMITIVES: &[Row] = &[
 fn primitives_end_as_they_should() {
     check(PRIMITIVES, ALL);
 }
+
+const LONG: Duration = Duration::from_secs(1);
+
+/// A time is over only while what is waited for is not there.
+const TIMES: &[Row] = &[
+    row("a message that is there is received in time", &[1], || {
+        let (sender, receiver) = mpsc::channel();
+        sender.send(1).unwrap();
+        receiver.recv_timeout(LONG).unwrap()
+    }),
+    row("an end that has come is seen in time", &[1], || {
+        let (sender, receiver) = mpsc::channel::<()>();
+        drop(sender);
+        usize::from(receiver.recv_timeout(LONG) == Err(RecvTimeoutError::Disconnected))
+    }),
+    row("a message that comes may come too late", &[0, 1], || {
+        let (sender, receiver) = mpsc::channel();
+        let other = thread::spawn(move || sender.send(1));
+        let received = receiver.recv_timeout(LONG).unwrap_or(0);
+        let _ = other.join();
+        received
+    }),
+    row("room that is there is taken in time", &[1], || {
+        let (sender, receiver) = strait::channel::bounded(1);
+        let sent = usize::from(sender.send_timeout((), LONG).is_ok());
+        drop(receiver);
+        sent
+    }),
+    row("a case that is ready is chosen in time", &[1], || {
+        let (sender, receiver) = strait::channel::bounded(1);
+        sender.send(1).unwrap();
+        strait::channel::select! {
+            recv(receiver) -> message => message.unwrap(),
+            default(LONG) => 0,
+        }
+    }),
+    row("a token that is there is used up", &[], || {
+        let me = thread::current();
+        thread::spawn(move || me.unpark()).join().unwrap();
+        thread::park_timeout(LONG);
+        thread::park();
+        0
+    })
+    .deadlocks(),
+];
+
+#[test]
+fn times_are_over_only_while_there_is_nothing() {
+    check(TIMES, ALL);
+}

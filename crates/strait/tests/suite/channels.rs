@@ -48,7 +48,8 @@ fn the_select_macro_performs_what_it_has_chosen() {
         other.join().unwrap();
         (chosen, made, from_two.try_recv().ok())
     };
-    check(program, &[(1, 0, None), (2, 1, Some(7)), (5, 0, None)]);
+    // There is room for a message, so the time is never over.
+    check(program, &[(1, 0, None), (2, 1, Some(7))]);
 }
 
 #[test]

@@ -62,7 +62,7 @@ impl<T: ?Sized> Arc<T> {
     pub unsafe fn from_raw(pointer: *const T) -> Self {
         let (shared, place): (_, Place) = (shared_of(pointer), Location::caller());
         // SAFETY: the caller promises it.
-        let real = Watched::new(unsafe { real::Arc::from_raw(pointer) });
+        let real = Watched::new(unsafe { real::Arc::from_raw(pointer) }, shared);
         Arc { counted: Counted { shared, place }, real }
     }
 
