@@ -14,8 +14,9 @@ use crate::discover::discovery;
 use crate::error::Error;
 use crate::judge::{Asked, Fault, Verdicts, judge};
 use crate::known::Known;
+use crate::language::Language;
 use crate::oracle::{Oracle, Verdict, judge_all};
-use crate::recipe::{BATCH, Case, Fuzzer, GENERATOR_VERSION, Recipe, System};
+use crate::recipe::{BATCH, Case, GENERATOR_VERSION, Recipe, System};
 use crate::settings::{JobSettings, Settings, versions};
 
 /// The largest index.
@@ -31,6 +32,11 @@ pub struct Programs {
 impl Programs {
     /// Programs of this recipe. The first oracle is asked about everything.
     pub fn new(recipe: Recipe, oracles: Vec<Box<dyn Oracle>>) -> Result<Self, Error> {
+        if let Some(made) = recipe.fuzzer.language() {
+            for oracle in &oracles {
+                check_language(oracle.as_ref(), made)?;
+            }
+        }
         Ok(Programs { recipe, oracles, known: Known::built_in()? })
     }
 
@@ -50,6 +56,19 @@ impl Programs {
     }
 }
 
+/// Refuses an oracle that would reject everything.
+fn check_language(oracle: &dyn Oracle, made: Language) -> Result<(), Error> {
+    match oracle.language() {
+        Some(judges) if judges != made => Err(Error::OtherLanguage {
+            oracle: oracle.name().to_owned(),
+            judges,
+            made,
+            next: format!("`--fuzzer {}` makes programs for it", judges.name()),
+        }),
+        _ => Ok(()),
+    }
+}
+
 impl Workload for Programs {
     type Thread = ();
     type Error = Error;
@@ -60,10 +79,7 @@ impl Workload for Programs {
             seed: self.recipe.seed,
             generator: GENERATOR_VERSION,
             mode: self.recipe.mode.name().to_owned(),
-            fuzzer: match &self.recipe.fuzzer {
-                Fuzzer::Swarm => Vec::new(),
-                Fuzzer::Rules { names, .. } => names.clone(),
-            },
+            fuzzer: self.recipe.fuzzer.names(),
             oracles: versions(&self.oracles),
         })
     }

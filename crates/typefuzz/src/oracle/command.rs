@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use crate::discover::standalone;
 use crate::error::Error;
+use crate::language::Language;
 use crate::oracle::{Oracle, Profile, Question, Rejection, Run, RunResult};
 
 /// The most that is kept of the beginning and of the end of what a command writes.
@@ -115,6 +116,10 @@ impl Oracle for Command {
 
     fn profile(&self) -> &Profile {
         &self.profile
+    }
+
+    fn language(&self) -> Option<Language> {
+        None
     }
 
     fn run(&self, programs: &[&str]) -> Result<RunResult, Error> {
