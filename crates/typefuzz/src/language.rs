@@ -128,7 +128,7 @@ const TYPESCRIPT: &[Feature] = built_in![
     "ts_conditional",
 ];
 
-const PYTHON: &[Feature] = built_in!["py_core",];
+const PYTHON: &[Feature] = built_in!["py_core", "py_unions", "py_generics",];
 
 #[cfg(test)]
 mod tests {
