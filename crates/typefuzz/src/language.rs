@@ -128,7 +128,14 @@ const TYPESCRIPT: &[Feature] = built_in![
     "ts_conditional",
 ];
 
-const PYTHON: &[Feature] = built_in!["py_core", "py_unions", "py_generics",];
+const PYTHON: &[Feature] = built_in![
+    "py_core",
+    "py_unions",
+    "py_generics",
+    "py_classes",
+    "py_typed_dicts",
+    "py_overloads",
+];
 
 #[cfg(test)]
 mod tests {
