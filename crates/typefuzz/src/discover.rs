@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use strait_findings::{Discovery, Kind};
 
-use crate::language::Language;
 use crate::judge::{Fault, RULES, Verdicts};
+use crate::language::Language;
 use crate::oracle::{Oracle, Verdict, is_built_in};
 use crate::recipe::{Case, GENERATOR_VERSION, Mode, System};
 
@@ -233,6 +233,7 @@ fn title(fault: &Fault, details: &Details) -> String {
             let crashes = listed(&fault.rejects, "crashes", "crash");
             format!("{crashes}: {message}")
         }
+        "slowdown" => format!("{} {message} as {}", details.oracle_b, details.oracle_a),
         _ => format!("{} cannot read it, {message}", details.oracle_b),
     }
 }

@@ -119,14 +119,8 @@ const RUST: &[Feature] = built_in![
     "coherence",
 ];
 
-const TYPESCRIPT: &[Feature] = built_in![
-    "ts_core",
-    "ts_unions",
-    "ts_generics",
-    "ts_variance",
-    "ts_mapped",
-    "ts_conditional",
-];
+const TYPESCRIPT: &[Feature] =
+    built_in!["ts_core", "ts_unions", "ts_generics", "ts_variance", "ts_mapped", "ts_conditional",];
 
 const PYTHON: &[Feature] = built_in![
     "py_core",

@@ -14,6 +14,7 @@ mod reduce;
 mod rules;
 mod settings;
 mod shrink;
+mod slowdown;
 pub mod system_f;
 mod ui_test;
 mod workload;
@@ -33,5 +34,6 @@ pub use recipe::{BATCH, Case, Fuzzer, GENERATOR_VERSION, Mode, Other, Recipe, Sy
 pub use reduce::{Reduced, Reducer, keep};
 pub use rules::{RuleSet, SYSTEM_F, file, is_path};
 pub use settings::{Settings, Typechecking};
+pub use slowdown::Slowdown;
 pub use ui_test::{UiTest, ui_test};
 pub use workload::Programs;

@@ -147,9 +147,8 @@ fn gather(path: &Path, files: &mut Vec<Source>) -> Result<(), Error> {
     }
     for name in needs(&source)? {
         let beside = path.with_file_name(format!("{name}.rules"));
-        let is_built_in = built_in_text(&name).is_some_and(|text| {
-            std::fs::read_to_string(&beside).is_ok_and(|other| other == text)
-        });
+        let is_built_in = built_in_text(&name)
+            .is_some_and(|text| std::fs::read_to_string(&beside).is_ok_and(|other| other == text));
         if beside.exists() && !is_built_in {
             gather(&beside, files)?;
         }

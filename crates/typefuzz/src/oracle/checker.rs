@@ -12,7 +12,8 @@ use crate::error::Error;
 use crate::language::Language;
 use crate::oracle::diagnostics::LONGEST;
 use crate::oracle::{
-    Oracle, Profile, Question, Rejection, Run, RunResult, mypy, pyrefly, pyright, tool_version, tsc, ty,
+    Oracle, Profile, Question, Rejection, Run, RunResult, mypy, pyrefly, pyright, tool_version,
+    tsc, ty,
 };
 
 /// The memory of a checker and all that it starts.
@@ -143,9 +144,11 @@ impl Checking {
             astray: None,
             crashed: misdeed(&finished.end, crashed).map(|how| (how, last(finished))),
             stopped: finished.end == End::Stopped,
+            cpu: finished.cpu,
         };
         for message in errors {
-            let place = self.program_of(&message.file).and_then(|place| run.rejections.get_mut(place));
+            let place =
+                self.program_of(&message.file).and_then(|place| run.rejections.get_mut(place));
             add(place.unwrap_or(&mut run.astray).get_or_insert_default(), message);
         }
         // Rejected without a word that we understand: that is no rejection and must not be lost.

@@ -124,7 +124,8 @@ impl Oracle for Command {
 
     fn run(&self, programs: &[&str]) -> Result<RunResult, Error> {
         let folder = self.folder()?;
-        let mut said = Run { rejections: Vec::new(), astray: None, crashed: None, stopped: false };
+        let mut said =
+            Run { rejections: Vec::new(), astray: None, crashed: None, stopped: false, cpu: None };
         for program in programs {
             let (finished, path) = self.finished(program, &folder)?;
             let rejection = || Command::rejection(&finished, &path);

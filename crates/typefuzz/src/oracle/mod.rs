@@ -28,6 +28,7 @@ use crate::error::Error;
 use crate::language::Language;
 
 pub use batch::judge_all;
+pub(crate) use batch::{cpu_time, judge_timed};
 pub use command::is_command;
 pub use profile::{Profile, Stage};
 
@@ -90,6 +91,8 @@ pub(crate) struct Run {
     pub(crate) crashed: Option<(String, String)>,
     /// We were asked to stop.
     pub(crate) stopped: bool,
+    /// The processor time that it took, if that is known.
+    pub(crate) cpu: Option<Duration>,
 }
 
 /// A compiler that judges programs.
@@ -252,11 +255,7 @@ impl Question<'_> {
 
     /// Refuses an oracle that fails at a program with nothing in it: it would fail at everything, and
     /// flags that it does not know would look like rejected programs.
-    fn checked(
-        &self,
-        oracle: Box<dyn Oracle>,
-        program: &str,
-    ) -> Result<Box<dyn Oracle>, Error> {
+    fn checked(&self, oracle: Box<dyn Oracle>, program: &str) -> Result<Box<dyn Oracle>, Error> {
         let Run { mut rejections, astray, crashed, .. } = oracle.run(&[program])?.0;
         let said = astray.or_else(|| rejections.pop().flatten()).map(|rejection| rejection.message);
         match said.or(crashed.map(|(how, output)| format!("{how} {}", last_line(&output)))) {

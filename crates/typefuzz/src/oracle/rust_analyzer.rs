@@ -114,7 +114,7 @@ impl Oracle for RustAnalyzer {
             End::OverLimit(resource) => Some((format!("uses too {resource}"), String::new())),
         };
         let stopped = finished.end == End::Stopped;
-        Ok(RunResult(Run { rejections, astray: None, crashed, stopped }))
+        Ok(RunResult(Run { rejections, astray: None, crashed, stopped, cpu: None }))
     }
 }
 

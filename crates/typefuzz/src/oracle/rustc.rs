@@ -165,7 +165,13 @@ fn read(unit: &Unit, finished: &Finished) -> Run {
             ..Default::default()
         })
     });
-    Run { rejections: diagnostics.about, astray, crashed, stopped: finished.end == End::Stopped }
+    Run {
+        rejections: diagnostics.about,
+        astray,
+        crashed,
+        stopped: finished.end == End::Stopped,
+        cpu: finished.cpu,
+    }
 }
 
 /// What a compiler did besides accepting and rejecting, if anything.

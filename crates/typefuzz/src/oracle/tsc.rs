@@ -103,7 +103,8 @@ mod tests {
 
     #[test]
     fn crashes_have_a_cause() {
-        let stack = "/x/_tsc.js:12\n  throw e;\n\nRangeError: Maximum call stack size exceeded\n at x";
+        let stack =
+            "/x/_tsc.js:12\n  throw e;\n\nRangeError: Maximum call stack size exceeded\n at x";
         assert_eq!(crash(stack).as_deref(), Some("RangeError: Maximum call stack size exceeded"));
         assert_eq!(crash("panic: runtime error: x").as_deref(), Some("panic: runtime error: x"));
         assert_eq!(crash("npm warn"), None);

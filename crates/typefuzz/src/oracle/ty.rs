@@ -22,8 +22,7 @@ fn read(finished: &Finished) -> Messages {
     for line in output.lines() {
         let Some((file, rest)) = split_place(line) else { continue };
         let Some((_, rest)) = rest.split_once(": ") else { continue };
-        let Some((code, text)) =
-            rest.strip_prefix("error[").and_then(|rest| rest.split_once("] "))
+        let Some((code, text)) = rest.strip_prefix("error[").and_then(|rest| rest.split_once("] "))
         else {
             if let Some(text) = rest.strip_prefix("fatal[panic] ") {
                 messages.crashed = Some(format!("panic: {text}"));
