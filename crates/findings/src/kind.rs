@@ -50,6 +50,7 @@ kinds! {
     DISAGREEMENT "disagreement" "Two tools judge the same program differently.";
     PRECISION "precision" "A well-typed program was rejected.";
     COMPILE_ERROR "compile-error" "The compiler rejected a valid program.";
+    SLOWDOWN "slowdown" "One checker takes many times as long for a program as another one does.";
     PARSER "parser" "The parser rejected or misread a valid program.";
     WORKER_DEATH "worker-death" "Whoever ran it was killed: a fault of Strait, or too much for a machine.";
 }

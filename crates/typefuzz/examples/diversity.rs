@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use strait_campaign::Stop;
 use strait_toolchain::{Entry, Launcher, entry};
 use strait_typefuzz::{
-    BATCH, Error, FEATURES, Fuzzer, Mode, Recipe, RuleSet, Verdict, find, judge_all,
+    BATCH, Error, Fuzzer, Language, Mode, Recipe, RuleSet, Verdict, find, judge_all,
 };
 
 fn main() -> ExitCode {
@@ -45,7 +45,7 @@ fn is_trivial(text: &str) -> bool {
 }
 
 fn well_typed(count: u64, seed: u64) -> Result<(), Error> {
-    let recipe = Recipe::new(seed, Mode::Precision, Fuzzer::Swarm);
+    let recipe = Recipe::new(seed, Mode::Precision, Fuzzer::Swarm(Language::Rust));
     let (mut programs, mut trivial, mut without) = (0, 0, 0);
     let (mut bounds, mut plain) = (0, 0);
     for index in 0..count {
@@ -76,10 +76,10 @@ fn well_typed(count: u64, seed: u64) -> Result<(), Error> {
 }
 
 fn violated(count: u64, seed: u64) -> Result<(), Error> {
-    let recipe = Recipe::new(seed, Mode::Soundness, Fuzzer::Swarm);
+    let recipe = Recipe::new(seed, Mode::Soundness, Fuzzer::Swarm(Language::Rust));
     let launcher = Launcher::this_program()?;
     let rustc = find("rustc", &launcher, Stop::default().flag())?;
-    let all: Vec<&str> = FEATURES.iter().map(|(name, _)| *name).collect();
+    let all: Vec<&str> = Language::Rust.features().iter().map(|(name, _)| *name).collect();
     let program = RuleSet::built_in(&all)?.compile()?;
     let mut labels: BTreeMap<String, usize> =
         program.labels().iter().map(|label| (label.clone(), 0)).collect();

@@ -5,6 +5,7 @@ use serde_json::json;
 use strait_findings::{Discovery, Kind};
 
 use crate::judge::{Fault, RULES, Verdicts};
+use crate::language::Language;
 use crate::oracle::{Oracle, Verdict, is_built_in};
 use crate::recipe::{Case, GENERATOR_VERSION, Mode, System};
 
@@ -71,21 +72,28 @@ pub struct ProgramFiles {
 }
 
 impl Details {
-    /// The files with the programs: Rust, or the language of the user's rules.
+    /// The language of the programs, unless it is one of the user's own.
+    pub fn language(&self) -> Option<Language> {
+        self.features.first().and_then(|name| Language::of_feature(name))
+    }
+
+    /// The files with the programs, by the language of the rules.
     pub fn program_files(&self) -> ProgramFiles {
-        match self.features.iter().any(|name| name == "core") {
-            true => ProgramFiles {
-                program: "program.rs",
-                rewritten: "rewritten.rs",
-                reduced: "reduced.rs",
-                reduced_rewritten: "reduced-rewritten.rs",
-            },
-            false => ProgramFiles {
-                program: "program.txt",
-                rewritten: "rewritten.txt",
-                reduced: "reduced.txt",
-                reduced_rewritten: "reduced-rewritten.txt",
-            },
+        macro_rules! files {
+            ($extension:literal) => {
+                ProgramFiles {
+                    program: concat!("program.", $extension),
+                    rewritten: concat!("rewritten.", $extension),
+                    reduced: concat!("reduced.", $extension),
+                    reduced_rewritten: concat!("reduced-rewritten.", $extension),
+                }
+            };
+        }
+        match self.language() {
+            Some(Language::Rust) => files!("rs"),
+            Some(Language::TypeScript) => files!("ts"),
+            Some(Language::Python) => files!("py"),
+            None => files!("txt"),
         }
     }
 }
@@ -184,7 +192,8 @@ fn blamed<'o>(fault: &Fault, oracles: &'o [Box<dyn Oracle>]) -> Vec<&'o dyn Orac
 /// and the message without names. Neither versions nor what oracles are called.
 fn shape(fault: &Fault, details: &Details, blamed: &[&dyn Oracle]) -> String {
     let mut message = String::new();
-    for (position, part) in fault.why.message.split('`').enumerate() {
+    let quote = blamed.first().map_or('`', |oracle| oracle.profile().quote());
+    for (position, part) in fault.why.message.split(quote).enumerate() {
         message.push_str(if position % 2 == 0 { part } else { "_" });
     }
     let stage = fault.why.stage();
@@ -224,6 +233,7 @@ fn title(fault: &Fault, details: &Details) -> String {
             let crashes = listed(&fault.rejects, "crashes", "crash");
             format!("{crashes}: {message}")
         }
+        "slowdown" => format!("{} {message} as {}", details.oracle_b, details.oracle_a),
         _ => format!("{} cannot read it, {message}", details.oracle_b),
     }
 }

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::language::Language;
+
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -35,6 +37,26 @@ pub enum Error {
         /// What was asked for.
         name: String,
         /// What was meant, or what there is.
+        next: String,
+    },
+    /// Rules of two languages make no program.
+    #[error("{one} and {two} are rules of two languages; name rules of one of them")]
+    TwoLanguages {
+        /// A rule file or an oracle, with its language.
+        one: String,
+        /// Another one.
+        two: String,
+    },
+    /// An oracle is for another language than the programs.
+    #[error("the oracle {oracle} is for {judges}, and the programs are {made}; {next}")]
+    OtherLanguage {
+        /// The oracle.
+        oracle: String,
+        /// Its language.
+        judges: Language,
+        /// The language of the programs.
+        made: Language,
+        /// What to do.
         next: String,
     },
     /// An oracle does not run here.

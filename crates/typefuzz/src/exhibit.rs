@@ -13,6 +13,7 @@ use crate::judge::{Asked, Fault, RULES, Verdicts, judge};
 use crate::known::Known;
 use crate::oracle::{Oracle, WALL, find_called, judge_all};
 use crate::permitted::{Chosen, Permitted};
+use crate::slowdown::Slowdown;
 
 /// A finding that can be judged again.
 pub struct Exhibit {
@@ -32,6 +33,8 @@ pub struct Exhibit {
     pub rewritten: Option<String>,
     /// The oracles that it is about.
     pub oracles: Vec<Box<dyn Oracle>>,
+    /// What counts as a slowdown.
+    pub slowdown: Slowdown,
     known: Known,
 }
 
@@ -82,6 +85,7 @@ impl Exhibit {
             finding,
             details,
             oracles,
+            slowdown: Slowdown::default(),
             known: Known::built_in()?,
         })
     }
@@ -99,6 +103,10 @@ impl Exhibit {
 
     /// The fault of the same kind that each of these programs shows.
     pub fn show(&self, programs: &[(&str, Option<&str>)]) -> Result<Vec<Option<Fault>>, Error> {
+        if *self.kind() == Kind::SLOWDOWN {
+            let shown = programs.iter().map(|(first, _)| self.slowdown.at(&self.oracles, first));
+            return shown.map(|fault| Ok(fault?.filter(|fault| self.is_same(fault)))).collect();
+        }
         let firsts = programs.iter().map(|(first, _)| *first);
         let seconds = programs.iter().filter_map(|(_, second)| *second);
         let texts: Vec<&str> = firsts.chain(seconds).collect();

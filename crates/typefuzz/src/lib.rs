@@ -6,6 +6,7 @@ mod error;
 mod exhibit;
 mod judge;
 mod known;
+mod language;
 mod oracle;
 mod permitted;
 mod recipe;
@@ -13,6 +14,7 @@ mod reduce;
 mod rules;
 mod settings;
 mod shrink;
+mod slowdown;
 pub mod system_f;
 mod ui_test;
 mod workload;
@@ -22,6 +24,7 @@ pub use error::Error;
 pub use exhibit::{Exhibit, is_types};
 pub use judge::{Asked, Fault, Judgement, RULES, Verdicts, judge};
 pub use known::{Class, Known};
+pub use language::{Feature, Language};
 pub use oracle::{
     ORACLES, Oracle, Profile, Rejection, RunResult, Stage, Verdict, WALL, find, find_within,
     is_built_in, is_command, judge_all,
@@ -29,7 +32,8 @@ pub use oracle::{
 pub use permitted::{Chosen, Permitted};
 pub use recipe::{BATCH, Case, Fuzzer, GENERATOR_VERSION, Mode, Other, Recipe, System};
 pub use reduce::{Reduced, Reducer, keep};
-pub use rules::{FEATURES, RuleSet, SYSTEM_F, file, is_path};
+pub use rules::{RuleSet, SYSTEM_F, file, is_path};
 pub use settings::{Settings, Typechecking};
+pub use slowdown::Slowdown;
 pub use ui_test::{UiTest, ui_test};
 pub use workload::Programs;

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use strait_clp::{Program, Searcher, Source, Stream, Tree, Violation, Wish};
 
 use crate::error::Error;
-use crate::rules::{FEATURES, RuleSet};
+use crate::language::Language;
+use crate::rules::RuleSet;
 
 /// Cases that share one choice of features, and one run of a compiler.
 pub const BATCH: u64 = 100;
@@ -48,8 +49,8 @@ impl Mode {
 /// Where programs come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fuzzer {
-    /// Other features for each batch.
-    Swarm,
+    /// Other features of a language for each batch.
+    Swarm(Language),
     /// These rules.
     Rules {
         /// As the user names them.
@@ -60,7 +61,7 @@ pub enum Fuzzer {
 }
 
 impl Fuzzer {
-    /// From names and paths on the command line; swarm if there are none.
+    /// From names and paths on the command line; swarm over Rust's features if there are none.
     pub fn named(names: &[String]) -> Result<Fuzzer, Error> {
         Fuzzer::of(names, RuleSet::named)
     }
@@ -73,7 +74,7 @@ impl Fuzzer {
     /// The user's rule files.
     pub fn files(&self) -> &[Source] {
         match self {
-            Fuzzer::Swarm => &[],
+            Fuzzer::Swarm(_) => &[],
             Fuzzer::Rules { rules, .. } => &rules.files,
         }
     }
@@ -82,10 +83,20 @@ impl Fuzzer {
         names: &[String],
         rules: impl FnOnce(&[&str]) -> Result<RuleSet, Error>,
     ) -> Result<Fuzzer, Error> {
-        let others: Vec<&str> =
-            names.iter().map(String::as_str).filter(|name| *name != "swarm").collect();
+        // Beside the name of a rule file, that of a language says nothing more.
+        let is_language = |name: &&str| Language::named(name).is_some();
+        let (languages, others): (Vec<&str>, Vec<&str>) =
+            names.iter().map(String::as_str).partition(is_language);
         if others.is_empty() {
-            return Ok(Fuzzer::Swarm);
+            let mut languages = languages.into_iter().filter_map(Language::named);
+            let first = languages.next().unwrap_or(Language::Rust);
+            return match languages.find(|other| *other != first) {
+                Some(other) => {
+                    let (one, two) = (first.to_string(), other.to_string());
+                    Err(Error::TwoLanguages { one, two })
+                }
+                None => Ok(Fuzzer::Swarm(first)),
+            };
         }
         let rules = rules(&others)?;
         Ok(Fuzzer::Rules { names: others.into_iter().map(str::to_owned).collect(), rules })
@@ -95,16 +106,34 @@ impl Fuzzer {
     pub fn rules(&self, seed: u64, batch: u64) -> Result<RuleSet, Error> {
         match self {
             Fuzzer::Rules { rules, .. } => Ok(rules.clone()),
-            Fuzzer::Swarm => RuleSet::built_in(&swarm(seed, batch)),
+            Fuzzer::Swarm(language) => RuleSet::built_in(&swarm(*language, seed, batch)),
+        }
+    }
+
+    /// The language of the programs, unless it is one of the user's own.
+    pub fn language(&self) -> Option<Language> {
+        match self {
+            Fuzzer::Swarm(language) => Some(*language),
+            Fuzzer::Rules { rules, .. } => rules.language(),
+        }
+    }
+
+    /// What it was named.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Fuzzer::Swarm(Language::Rust) => Vec::new(),
+            Fuzzer::Swarm(language) => vec![language.name().to_owned()],
+            Fuzzer::Rules { names, .. } => names.clone(),
         }
     }
 }
 
 /// Up to five features for a batch. Two of them follow a random order of all, so that each feature has its
 /// turn within as many batches as there are features, twice; the others are drawn.
-fn swarm(seed: u64, batch: u64) -> Vec<&'static str> {
+fn swarm(language: Language, seed: u64, batch: u64) -> Vec<&'static str> {
     let mut stream = Stream::new(seed, batch, 2);
-    let mut chosen: Vec<&str> = FEATURES.iter().skip(1).map(|(name, _)| *name).collect();
+    let features = language.features().iter().skip(1);
+    let mut chosen: Vec<&str> = features.map(|(name, _)| *name).collect();
     let all = chosen.clone();
     stream.shuffle(&mut chosen);
     chosen.truncate(stream.between(0, 3) as usize);

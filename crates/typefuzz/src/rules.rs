@@ -7,42 +7,7 @@ use strait_calculus::suggestion;
 use strait_clp::{Program, Source, compile, needs};
 
 use crate::error::Error;
-
-macro_rules! built_in {
-    ($($name:literal,)*) => {
-        [$(($name, include_str!(concat!("../rules/", $name, ".rules"))),)*]
-    };
-}
-
-/// The rules for Rust, one file per feature set, each after those it needs.
-pub const FEATURES: [(&str, &str); 26] = built_in![
-    "core",
-    "primitives",
-    "tuples",
-    "records",
-    "enums",
-    "closures",
-    "generics",
-    "containers",
-    "traits",
-    "associated",
-    "gats",
-    "higher_ranked",
-    "where_clauses",
-    "objects",
-    "borrows",
-    "lifetimes",
-    "threads",
-    "const_generics",
-    "iterators",
-    "fn_pointers",
-    "drops",
-    "dyn_associated",
-    "opaque",
-    "auto_traits",
-    "conditional_borrows",
-    "coherence",
-];
+use crate::language::Language;
 
 /// The paper's System F.
 pub const SYSTEM_F: &str = include_str!("../rules/system_f.rules");
@@ -90,9 +55,9 @@ impl RuleSet {
         Ok(RuleSet { features, files })
     }
 
-    /// Are these rules about Rust?
-    pub fn is_rust(&self) -> bool {
-        self.features.contains(&"core")
+    /// The language of the programs, unless it is one of the user's own.
+    pub fn language(&self) -> Option<Language> {
+        self.features.first().and_then(|name| Language::of_feature(name))
     }
 
     /// Names of all files.
@@ -114,31 +79,52 @@ pub fn is_path(name: &str) -> bool {
     name.contains('/') || name.ends_with(".rules")
 }
 
-/// These features and all that they need, in the order of [`FEATURES`].
+/// These features and all that they need, in the order of [`Language::features`]; the first one of Rust if
+/// there are none.
 pub fn closure(features: &[&str]) -> Result<Vec<&'static str>, Error> {
+    let mut language = None;
+    for name in features {
+        let of_name = Language::of_feature(name).ok_or_else(|| unknown(name))?;
+        match language {
+            Some((first, other)) if other != of_name => {
+                let (one, two) = (format!("{first} ({other})"), format!("{name} ({of_name})"));
+                return Err(Error::TwoLanguages { one, two });
+            }
+            _ => language = Some((*name, of_name)),
+        }
+    }
+    let language = language.map_or(Language::Rust, |(_, language)| language);
+    let all = language.features();
     let mut wanted: Vec<String> = features.iter().map(|name| (*name).to_owned()).collect();
-    wanted.push("core".to_owned());
+    wanted.push(language.root().to_owned());
     let mut found = BTreeSet::new();
     while let Some(name) = wanted.pop() {
-        let Some(position) = FEATURES.iter().position(|(known, _)| *known == name) else {
+        let Some(position) = all.iter().position(|(known, _)| *known == name) else {
             return Err(unknown(&name));
         };
         if found.insert(position) {
-            wanted.extend(needs(&built_in(FEATURES[position].0))?);
+            wanted.extend(needs(&built_in(all[position].0))?);
         }
     }
-    Ok(found.into_iter().map(|position| FEATURES[position].0).collect())
+    Ok(found.into_iter().map(|position| all[position].0).collect())
 }
 
 fn unknown(name: &str) -> Error {
-    let known = FEATURES.iter().map(|(name, _)| *name);
-    let next = suggestion(name, std::iter::once("swarm").chain(known));
-    Error::NoFuzzer { name: name.to_owned(), next }
+    let known = Language::ALL.into_iter().flat_map(|language| {
+        let features = language.features().iter().map(|(name, _)| *name);
+        std::iter::once(language.name()).chain(features)
+    });
+    Error::NoFuzzer { name: name.to_owned(), next: suggestion(name, known) }
+}
+
+/// The text of a built-in rule file.
+fn built_in_text(name: &str) -> Option<&'static str> {
+    let mut all = Language::ALL.into_iter().flat_map(Language::features);
+    all.find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
 fn built_in(name: &str) -> Source {
-    let text = FEATURES.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text);
-    Source::new(format!("{name}.rules"), text)
+    Source::new(format!("{name}.rules"), built_in_text(name).unwrap_or_default())
 }
 
 /// A user's rule file with what it needs: files beside it, or built-in ones.
@@ -161,9 +147,8 @@ fn gather(path: &Path, files: &mut Vec<Source>) -> Result<(), Error> {
     }
     for name in needs(&source)? {
         let beside = path.with_file_name(format!("{name}.rules"));
-        let is_built_in = FEATURES.iter().any(|(known, text)| {
-            *known == name && std::fs::read_to_string(&beside).is_ok_and(|other| other == *text)
-        });
+        let is_built_in = built_in_text(&name)
+            .is_some_and(|text| std::fs::read_to_string(&beside).is_ok_and(|other| other == text));
         if beside.exists() && !is_built_in {
             gather(&beside, files)?;
         }

@@ -8,7 +8,8 @@ use strait_clp::Source;
 use strait_toolchain::Launcher;
 
 use crate::error::Error;
-use crate::oracle::{Oracle, find, is_command};
+use crate::language::Language;
+use crate::oracle::{Oracle, find, is_command, language_of};
 use crate::recipe::{Fuzzer, GENERATOR_VERSION, Mode, Recipe};
 use crate::rules::is_path;
 use crate::workload::Programs;
@@ -30,6 +31,11 @@ pub struct Settings {
 impl Settings {
     /// As the user asks; every oracle once, and the rule files as they are now.
     pub fn new(mode: Option<Mode>, fuzzer: Vec<String>, asked: Vec<String>) -> Result<Self, Error> {
+        // Oracles say which language is meant, if nothing else does.
+        let fuzzer = match (fuzzer.is_empty(), asked.first().and_then(|name| language_of(name))) {
+            (true, Some(language)) => vec![language.name().to_owned()],
+            _ => fuzzer,
+        };
         let read = Fuzzer::named(&fuzzer)?;
         let files =
             read.files().iter().map(|file| (file.name.clone(), file.text.clone())).collect();
@@ -60,10 +66,13 @@ impl Settings {
         self.mode.unwrap_or(Mode::Precision)
     }
 
-    /// The oracles that are asked.
+    /// The oracles that are asked; the one of the language if none is named.
     pub fn oracles(&self) -> Vec<String> {
         match self.oracles.as_slice() {
-            [] => vec!["rustc".to_owned()],
+            [] => {
+                let language = self.fuzzer().ok().and_then(|fuzzer| fuzzer.language());
+                vec![language.unwrap_or(Language::Rust).default_oracle().to_owned()]
+            }
             oracles => oracles.to_vec(),
         }
     }

@@ -6,6 +6,7 @@ use crate::discover::standalone;
 use crate::error::Error;
 use crate::exhibit::Exhibit;
 use crate::judge::RULES;
+use crate::language::Language;
 use crate::oracle::{Verdict, flags_of, is_command, judge_all};
 
 /// A test in the form of rustc's ui suite.
@@ -42,7 +43,8 @@ pub fn ui_test(exhibit: &Exhibit) -> Result<UiTest, Error> {
         Expectation::Fail => &details.oracle_a,
     };
     let named = if wrong == RULES { &details.oracle_a } else { wrong };
-    if is_command(named) || named.starts_with("rust-analyzer") {
+    let is_rust = details.language() == Some(Language::Rust);
+    if !is_rust || is_command(named) || named.starts_with("rust-analyzer") {
         let why = format!("rustc's ui tests are for rustc, and this one is about {named}");
         return Err(Error::NotReplayable { folder: exhibit.folder.clone(), why });
     }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use strait_campaign::{Context, Delivery, Ending, Pieces, Workload};
@@ -14,9 +15,11 @@ use crate::discover::discovery;
 use crate::error::Error;
 use crate::judge::{Asked, Fault, Verdicts, judge};
 use crate::known::Known;
-use crate::oracle::{Oracle, Verdict, judge_all};
-use crate::recipe::{BATCH, Case, Fuzzer, GENERATOR_VERSION, Recipe, System};
+use crate::language::Language;
+use crate::oracle::{Oracle, Verdict, judge_timed};
+use crate::recipe::{BATCH, Case, GENERATOR_VERSION, Recipe, System};
 use crate::settings::{JobSettings, Settings, versions};
+use crate::slowdown::Slowdown;
 
 /// The largest index.
 const MAX_INDEX: u64 = i64::MAX as u64 / BATCH * BATCH;
@@ -26,12 +29,23 @@ pub struct Programs {
     recipe: Recipe,
     oracles: Vec<Box<dyn Oracle>>,
     known: Known,
+    slowdown: Slowdown,
 }
 
 impl Programs {
     /// Programs of this recipe. The first oracle is asked about everything.
     pub fn new(recipe: Recipe, oracles: Vec<Box<dyn Oracle>>) -> Result<Self, Error> {
-        Ok(Programs { recipe, oracles, known: Known::built_in()? })
+        if let Some(made) = recipe.fuzzer.language() {
+            for oracle in &oracles {
+                check_language(oracle.as_ref(), made)?;
+            }
+        }
+        Ok(Programs { recipe, oracles, known: Known::built_in()?, slowdown: Slowdown::default() })
+    }
+
+    /// The same with another measure of what is slow.
+    pub fn slowdown(self, slowdown: Slowdown) -> Self {
+        Programs { slowdown, ..self }
     }
 
     /// What makes the programs.
@@ -50,6 +64,19 @@ impl Programs {
     }
 }
 
+/// Refuses an oracle that would reject everything.
+fn check_language(oracle: &dyn Oracle, made: Language) -> Result<(), Error> {
+    match oracle.language() {
+        Some(judges) if judges != made => Err(Error::OtherLanguage {
+            oracle: oracle.name().to_owned(),
+            judges,
+            made,
+            next: format!("`--fuzzer {}` makes programs for it", judges.name()),
+        }),
+        _ => Ok(()),
+    }
+}
+
 impl Workload for Programs {
     type Thread = ();
     type Error = Error;
@@ -60,10 +87,7 @@ impl Workload for Programs {
             seed: self.recipe.seed,
             generator: GENERATOR_VERSION,
             mode: self.recipe.mode.name().to_owned(),
-            fuzzer: match &self.recipe.fuzzer {
-                Fuzzer::Swarm => Vec::new(),
-                Fuzzer::Rules { names, .. } => names.clone(),
-            },
+            fuzzer: self.recipe.fuzzer.names(),
             oracles: versions(&self.oracles),
         })
     }
@@ -141,7 +165,7 @@ impl Programs {
             cases.extend(self.recipe.case(&system, index));
         }
         let skipped = (indices.end - indices.start) - cases.len() as u64;
-        let verdicts = self.verdicts(&system, &cases)?;
+        let (verdicts, times) = self.verdicts(&system, &cases)?;
         let stopped = |verdicts: &Verdicts| verdicts.first.contains(&Verdict::Unknown);
         if verdicts.iter().any(stopped) {
             return Ok(None);
@@ -151,6 +175,7 @@ impl Programs {
             let found = self.compare(&system, case, verdicts, context, &mut part.counts)?;
             part.discoveries.extend(found);
         }
+        part.discoveries.extend(self.slow(&system, &cases, &verdicts, &times)?);
         let programs: u64 = cases.iter().map(|case| 1 + u64::from(case.other.is_some())).sum();
         let accepted = verdicts
             .iter()
@@ -165,8 +190,32 @@ impl Programs {
         Ok(Some(part))
     }
 
-    /// All programs of some cases under all oracles.
-    fn verdicts(&self, system: &System, cases: &[Case]) -> Result<Vec<Verdicts>, Error> {
+    /// A program of the batch for which an oracle takes much longer than another one.
+    fn slow(
+        &self,
+        system: &System,
+        cases: &[Case],
+        verdicts: &[Verdicts],
+        times: &[Option<Duration>],
+    ) -> Result<Option<Discovery>, Error> {
+        let texts: Vec<String> =
+            cases.iter().map(|case| system.program.print(&case.tree)).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let Some((place, fault)) = self.slowdown.find(&self.oracles, times, &texts)? else {
+            return Ok(None);
+        };
+        let Recipe { seed, mode, .. } = self.recipe;
+        let (case, verdicts) = (&cases[place], &verdicts[place]);
+        Ok(Some(discovery(seed, mode, system, case, &fault, verdicts, &self.oracles)))
+    }
+
+    /// All programs of some cases under all oracles, and what each of these took.
+    fn verdicts(
+        &self,
+        system: &System,
+        cases: &[Case],
+    ) -> Result<(Vec<Verdicts>, Vec<Option<Duration>>), Error> {
+        let mut times = Vec::new();
         let print = |tree| system.program.print(tree);
         let firsts: Vec<String> = cases.iter().map(|case| print(&case.tree)).collect();
         let seconds: Vec<Option<String>> =
@@ -178,7 +227,9 @@ impl Programs {
             .collect();
         let mut verdicts = vec![Verdicts::default(); cases.len()];
         for oracle in &self.oracles {
-            let mut judged = judge_all(oracle.as_ref(), &texts)?.into_iter();
+            let (judged, time) = judge_timed(oracle.as_ref(), &texts)?;
+            times.push(time);
+            let mut judged = judged.into_iter();
             for (verdicts, verdict) in verdicts.iter_mut().zip(judged.by_ref().take(cases.len())) {
                 verdicts.first.push(verdict);
             }
@@ -188,7 +239,7 @@ impl Programs {
                 verdicts.second.push(verdict);
             }
         }
-        Ok(verdicts)
+        Ok((verdicts, times))
     }
 
     /// What is wrong with a case, confirmed alone if it is new.
@@ -221,7 +272,7 @@ impl Programs {
                 continue;
             }
             // A batch is not the same as a program alone.
-            let again = self.verdicts(system, std::slice::from_ref(case))?;
+            let (again, _) = self.verdicts(system, std::slice::from_ref(case))?;
             let Some(again) = again.first() else { continue };
             let confirmed = judge(&asked, &violations, again, known);
             let rejects = |name: &String| fault.rejects.contains(name);

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use strait_clp::{Acceptance, Searcher, Wish};
-use strait_typefuzz::{Case, FEATURES, Fuzzer, Mode, Recipe, System};
+use strait_typefuzz::{Case, Fuzzer, Language, Mode, Recipe, System};
 
 fn seed() -> u64 {
     std::env::var("STRAIT_TEST_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(42)
@@ -65,7 +65,7 @@ fn cases(mode: Mode, feature: &str, count: u64) -> (Recipe, std::sync::Arc<Syste
 #[test]
 fn well_typed_programs_of_every_feature_are_accepted() {
     let mut programs = Vec::new();
-    for (feature, _) in FEATURES {
+    for (feature, _) in Language::Rust.features() {
         let (_, system, cases) = cases(Mode::Precision, feature, 12);
         assert!(cases.len() >= 9, "{feature}: {} of 12 searches succeeded", cases.len());
         programs.extend(cases.iter().map(|case| system.program.print(&case.tree)));
@@ -105,7 +105,7 @@ fn programs_with_a_violated_premise_are_rejected() {
 #[test]
 fn every_rewrite_changes_programs_and_keeps_them_well_typed() {
     let mut rewritten: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (feature, _) in FEATURES {
+    for (feature, _) in Language::Rust.features() {
         let fuzzer = Fuzzer::named(&[feature.to_owned()]).expect("a feature");
         let recipe = Recipe::new(seed(), Mode::Precision, fuzzer);
         let system = recipe.system(0).expect("rules that compile");

@@ -11,7 +11,7 @@ use strait_findings::{Discovery, Kind, Recorded, Store};
 use strait_queue::Shard;
 use strait_toolchain::Launcher;
 use strait_typefuzz::{
-    Error, Exhibit, Fuzzer, Mode, Oracle, Permitted, Programs, Recipe, Reducer, Verdict,
+    Error, Exhibit, Fuzzer, Mode, Oracle, Permitted, Programs, Recipe, Reducer, Slowdown, Verdict,
     find_within, judge_all,
 };
 
@@ -142,4 +142,41 @@ fn a_campaign_goes_on_and_what_it_saw_is_replayed_and_reduced() {
     assert!(reduced.after < reduced.before, "{} of {}", reduced.after, reduced.before);
     assert!(reduced.program.contains("7i32"), "{}", reduced.program);
     assert_eq!(reduced.program.matches("pub fn").count(), 1, "{}", reduced.program);
+}
+
+#[test]
+fn one_that_takes_many_times_as_long_as_the_same_with_another_flag_is_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut store = Store::open(folder.path()).expect("a store");
+    let id = store.campaign(1, 1, "test").expect("a campaign");
+    let recipe =
+        Recipe::new(1, Mode::Precision, Fuzzer::named(&["core".to_owned()]).expect("a feature"));
+    let (launcher, stop) = (Launcher::of(SUBJECT), Arc::new(AtomicBool::new(false)));
+    let names = [SUBJECT.to_owned(), format!("{SUBJECT}:--slow-at=7i32")];
+    let find = |name: &String| find_within(name, &launcher, &stop, Duration::from_secs(60));
+    let oracles = names.iter().map(find).collect::<Result<_, _>>().expect("the stand-in runs");
+    let slowdown = Slowdown { least: Duration::from_millis(60), factor: 5 };
+    let campaign = Campaign {
+        workload: &Programs::new(recipe, oracles).expect("programs").slowdown(slowdown),
+        count: Some(40),
+        shard: Shard::default(),
+        jobs: 1,
+        stop: &Stop::default(),
+        counters: &Counters::default(),
+    };
+    let mut told = Vec::new();
+    let mut found = |_: &Recorded, discovery: &Discovery| told.push(discovery.kind.clone());
+    campaign.run(&mut store, id, &mut found).expect("it comes to its end");
+    assert_eq!(told, [Kind::SLOWDOWN]);
+    let findings: Vec<_> = store.findings().collect();
+    let title = &findings[0].title;
+    assert!(title.contains("takes more than 5 times as long as"), "{title}");
+    let permitted = Permitted { named: names.to_vec(), trust: false };
+    let directory = store.directory(&findings[0].id);
+    let mut exhibit = Exhibit::open(&directory, &permitted, &launcher, &stop).expect("a finding");
+    exhibit.slowdown = slowdown;
+    assert!(exhibit.program.contains("7i32"), "{}", exhibit.program);
+    assert!(exhibit.rerun().expect("it is measured again").is_some());
+    exhibit.program = exhibit.program.replace("7i32", "8i32");
+    assert!(exhibit.rerun().expect("it is measured again").is_none());
 }

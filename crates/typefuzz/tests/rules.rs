@@ -1,12 +1,13 @@
 //! Single goals of the rules for Rust: places where they once derived what no compiler accepts.
 
 use strait_clp::{Acceptance, Program, Searcher, Source, Tree, Wish, compile};
-use strait_typefuzz::{FEATURES, Fuzzer, Mode, Recipe};
+use strait_typefuzz::{Fuzzer, Language, Mode, Recipe};
 
 /// The rules of these features, which are all that they need, with another goal to start from.
 fn goal(features: &[&str], start: &str) -> Program {
     let replaced = "start program(P) shows P.";
-    let sources: Vec<Source> = FEATURES
+    let sources: Vec<Source> = Language::Rust
+        .features()
         .iter()
         .filter(|(name, _)| features.contains(name))
         .map(|(name, text)| {
@@ -121,7 +122,7 @@ fn a_reference_to_a_temporary_is_made_in_its_place() {
 
 #[test]
 fn no_program_has_open_parts() {
-    let recipe = Recipe::new(42, Mode::Precision, Fuzzer::Swarm);
+    let recipe = Recipe::new(42, Mode::Precision, Fuzzer::Swarm(Language::Rust));
     let mut programs = 0;
     for batch in 0..40 {
         let system = recipe.system(batch).expect("rules that compile");

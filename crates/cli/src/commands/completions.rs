@@ -5,7 +5,7 @@ use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
 use strait_fuzz::Dialect;
 use strait_runtimes::TARGETS;
-use strait_typefuzz::{FEATURES, ORACLES};
+use strait_typefuzz::{Language, ORACLES};
 use strait_verify::Property;
 
 use crate::Cli;

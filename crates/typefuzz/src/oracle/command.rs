@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use crate::discover::standalone;
 use crate::error::Error;
+use crate::language::Language;
 use crate::oracle::{Oracle, Profile, Question, Rejection, Run, RunResult};
 
 /// The most that is kept of the beginning and of the end of what a command writes.
@@ -117,9 +118,14 @@ impl Oracle for Command {
         &self.profile
     }
 
+    fn language(&self) -> Option<Language> {
+        None
+    }
+
     fn run(&self, programs: &[&str]) -> Result<RunResult, Error> {
         let folder = self.folder()?;
-        let mut said = Run { rejections: Vec::new(), astray: None, crashed: None, stopped: false };
+        let mut said =
+            Run { rejections: Vec::new(), astray: None, crashed: None, stopped: false, cpu: None };
         for program in programs {
             let (finished, path) = self.finished(program, &folder)?;
             let rejection = || Command::rejection(&finished, &path);

@@ -4,11 +4,17 @@
 //! memory is a verdict too.
 
 mod batch;
+mod checker;
 mod command;
 mod diagnostics;
+mod mypy;
 mod profile;
+mod pyrefly;
+mod pyright;
 mod rust_analyzer;
 mod rustc;
+mod tsc;
+mod ty;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,8 +25,10 @@ use strait_calculus::closest;
 use strait_toolchain::{Launcher, Spec, run};
 
 use crate::error::Error;
+use crate::language::Language;
 
 pub use batch::judge_all;
+pub(crate) use batch::{cpu_time, judge_timed};
 pub use command::is_command;
 pub use profile::{Profile, Stage};
 
@@ -83,6 +91,8 @@ pub(crate) struct Run {
     pub(crate) crashed: Option<(String, String)>,
     /// We were asked to stop.
     pub(crate) stopped: bool,
+    /// The processor time that it took, if that is known.
+    pub(crate) cpu: Option<Duration>,
 }
 
 /// A compiler that judges programs.
@@ -93,6 +103,8 @@ pub trait Oracle: Send + Sync {
     fn version(&self) -> &str;
     /// What it is.
     fn profile(&self) -> &Profile;
+    /// The language that it judges; `None` if that is not known.
+    fn language(&self) -> Option<Language>;
     /// Runs it once over all programs.
     #[doc(hidden)]
     fn run(&self, programs: &[&str]) -> Result<RunResult, Error>;
@@ -103,13 +115,24 @@ pub trait Oracle: Send + Sync {
 pub struct RunResult(pub(crate) Run);
 
 /// Names of the oracles that are built in.
-pub const ORACLES: [&str; 5] =
-    ["rustc", "next-solver", "polonius-next", "polonius-legacy", "rust-analyzer"];
+pub const ORACLES: [&str; 11] = [
+    "rustc",
+    "next-solver",
+    "polonius-next",
+    "polonius-legacy",
+    "rust-analyzer",
+    "tsc",
+    "tsgo",
+    "mypy",
+    "pyright",
+    "pyrefly",
+    "ty",
+];
 
 /// How long an oracle may take for a hundred programs unless something else is said.
 pub const WALL: Duration = Duration::from_secs(60);
 
-/// Finds an oracle by name, by a path to a rustc or a rust-analyzer with flags after a colon, or makes
+/// Finds an oracle by name, by a path to a typechecker that is known with flags after a colon, or makes
 /// one of a command with `{}` in the place of the program.
 pub fn find(
     name: &str,
@@ -132,7 +155,7 @@ pub fn find_within(
 /// What was meant, or everything that can be asked.
 fn unknown(oracle: &str, base: &str) -> Error {
     let others = [
-        "a path to a rustc or rust-analyzer",
+        "a path to one of these",
         "each with flags after a `:` if wanted",
         "and a command with `{}` in the place of the program's file",
     ];
@@ -165,7 +188,8 @@ pub(crate) fn find_called(
     wall: Duration,
 ) -> Result<Box<dyn Oracle>, Error> {
     if is_command(oracle) {
-        return command::at(&Question { name, flags: &[], launcher, stop, wall }, oracle);
+        let question = Question { name, base: oracle, flags: &[], launcher, stop, wall };
+        return command::at(&question, oracle);
     }
     let base = oracle.split_once(':').map_or(oracle, |(base, _)| base);
     if !ORACLES.contains(&base) && !base.contains('/') {
@@ -173,18 +197,32 @@ pub(crate) fn find_called(
     }
     let flags = flags_of(oracle);
     let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
-    let question = Question { name, flags: &flags, launcher, stop, wall };
+    let question = Question { name, base, flags: &flags, launcher, stop, wall };
     match base {
         "rust-analyzer" => rust_analyzer::at(&question, base.as_ref()),
         path if path.contains('/') => {
-            let tool = tool_version(&question, path.as_ref())?;
-            match tool.tool.as_str() {
-                "rust-analyzer" => rust_analyzer::at(&question, path.as_ref()),
-                _ => rustc::at(&question, path.as_ref(), tool.version),
+            let ToolVersion { tool, version } = tool_version(&question, path.as_ref())?;
+            match (tool.as_str(), checker::of_tool(&tool, &version)) {
+                ("rust-analyzer", _) => rust_analyzer::at(&question, path.as_ref()),
+                (_, Some(checker)) => {
+                    // It runs in a folder of its own.
+                    let path = std::path::absolute(path).map_err(Error::file(path.as_ref()))?;
+                    checker::at(&question, checker, &path, version)
+                }
+                _ => rustc::at(&question, path.as_ref(), version),
             }
         }
-        _ => rustc::installed(&question),
+        base => match checker::named(base) {
+            Some(checker) => checker::installed(&question, checker),
+            None => rustc::installed(&question),
+        },
     }
+}
+
+/// The language of an oracle that is no compiler of Rust, by its name.
+pub(crate) fn language_of(name: &str) -> Option<Language> {
+    let base = name.split_once(':').map_or(name, |(base, _)| base);
+    checker::named(base).map(|checker| checker.language)
 }
 
 /// Is an oracle found in PATH by its name, with no flags but the edition?
@@ -202,6 +240,8 @@ pub fn is_built_in(name: &str) -> bool {
 struct Question<'a> {
     /// What it is called.
     name: &'a str,
+    /// What is to be run: a name or a path, without flags.
+    base: &'a str,
     flags: &'a [&'a str],
     launcher: &'a Launcher,
     stop: &'a Arc<AtomicBool>,
@@ -215,8 +255,8 @@ impl Question<'_> {
 
     /// Refuses an oracle that fails at a program with nothing in it: it would fail at everything, and
     /// flags that it does not know would look like rejected programs.
-    fn checked(&self, oracle: Box<dyn Oracle>) -> Result<Box<dyn Oracle>, Error> {
-        let Run { mut rejections, astray, crashed, .. } = oracle.run(&["pub fn f() {}"])?.0;
+    fn checked(&self, oracle: Box<dyn Oracle>, program: &str) -> Result<Box<dyn Oracle>, Error> {
+        let Run { mut rejections, astray, crashed, .. } = oracle.run(&[program])?.0;
         let said = astray.or_else(|| rejections.pop().flatten()).map(|rejection| rejection.message);
         match said.or(crashed.map(|(how, output)| format!("{how} {}", last_line(&output)))) {
             Some(why) => {

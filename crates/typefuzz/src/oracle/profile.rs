@@ -53,6 +53,15 @@ impl Profile {
         &self.tool
     }
 
+    /// What stands around names and types in its messages.
+    pub(crate) fn quote(&self) -> char {
+        match self.tool.as_str() {
+            "tsc" | "tsgo" => '\'',
+            "mypy" | "pyright" => '"',
+            _ => '`',
+        }
+    }
+
     /// Does a word of `known.toml` describe it?
     pub(crate) fn is(&self, word: &str) -> bool {
         let parts = [Some(self.tool.as_str()), self.solver, self.borrows];

@@ -9,6 +9,7 @@ use std::time::Duration;
 use strait_toolchain::{End, Launcher, Scratch, Spec, run};
 
 use crate::error::Error;
+use crate::language::Language;
 use crate::oracle::diagnostics::Unit;
 use crate::oracle::{Oracle, Profile, Question, Rejection, Run, RunResult, tool_version};
 
@@ -45,7 +46,7 @@ pub(super) fn at(question: &Question<'_>, program: &Path) -> Result<Box<dyn Orac
         stop: Arc::clone(question.stop),
         wall: question.wall,
     };
-    question.checked(Box::new(oracle))
+    question.checked(Box::new(oracle), "pub fn f() {}")
 }
 
 impl Oracle for RustAnalyzer {
@@ -59,6 +60,10 @@ impl Oracle for RustAnalyzer {
 
     fn profile(&self) -> &Profile {
         &self.profile
+    }
+
+    fn language(&self) -> Option<Language> {
+        Some(Language::Rust)
     }
 
     fn run(&self, programs: &[&str]) -> Result<RunResult, Error> {
@@ -109,7 +114,7 @@ impl Oracle for RustAnalyzer {
             End::OverLimit(resource) => Some((format!("uses too {resource}"), String::new())),
         };
         let stopped = finished.end == End::Stopped;
-        Ok(RunResult(Run { rejections, astray: None, crashed, stopped }))
+        Ok(RunResult(Run { rejections, astray: None, crashed, stopped, cpu: None }))
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use strait_toolchain::{Captured, End, Finished, Launcher, Limits, Scratch, Spec, run};
 
 use crate::error::Error;
+use crate::language::Language;
 use crate::oracle::diagnostics::{LONGEST, Unit, UnitDiagnostics};
 use crate::oracle::{Oracle, Profile, QUICK, Question, Run, RunResult, tool_version};
 use crate::recipe::BATCH;
@@ -75,7 +76,7 @@ pub(super) fn at(
         version,
         wall: question.wall,
     };
-    question.checked(Box::new(oracle))
+    question.checked(Box::new(oracle), "pub fn f() {}")
 }
 
 impl Rustc {
@@ -98,6 +99,10 @@ impl Oracle for Rustc {
 
     fn profile(&self) -> &Profile {
         &self.profile
+    }
+
+    fn language(&self) -> Option<Language> {
+        Some(Language::Rust)
     }
 
     fn run(&self, programs: &[&str]) -> Result<RunResult, Error> {
@@ -160,7 +165,13 @@ fn read(unit: &Unit, finished: &Finished) -> Run {
             ..Default::default()
         })
     });
-    Run { rejections: diagnostics.about, astray, crashed, stopped: finished.end == End::Stopped }
+    Run {
+        rejections: diagnostics.about,
+        astray,
+        crashed,
+        stopped: finished.end == End::Stopped,
+        cpu: finished.cpu,
+    }
 }
 
 /// What a compiler did besides accepting and rejecting, if anything.

@@ -29,7 +29,17 @@ fn main() -> ExitCode {
     for word in arguments.iter().filter_map(|argument| argument.strip_prefix("--hungry-at=")) {
         text = text.replace(word, "hungry");
     }
+    for word in arguments.iter().filter_map(|argument| argument.strip_prefix("--slow-at=")) {
+        text = text.replace(word, "slow");
+    }
     misbehave(&text)
+}
+
+/// Uses processor time, a few tenths of a second whatever else the machine does.
+fn burn() {
+    for number in 0..400_000_000_u64 {
+        std::hint::black_box(number);
+    }
 }
 
 fn misbehave(text: &str) -> ExitCode {
@@ -39,6 +49,9 @@ fn misbehave(text: &str) -> ExitCode {
         if let Ok(mut child) = Command::new("sleep").arg(&digits).spawn() {
             let _ = child.wait();
         }
+    }
+    if text.contains("slow") {
+        burn();
     }
     if text.contains("hungry") {
         // More than is allowed, and nothing that this machine has to have.

@@ -14,7 +14,7 @@ use strait_campaign::Stop;
 use strait_findings::{Finding, shell_word};
 use strait_toolchain::Launcher;
 use strait_typefuzz::{
-    FEATURES, Mode, Oracle, Permitted, Programs, RULES, Recipe, Settings, WALL, counts,
+    Language, Mode, Oracle, Permitted, Programs, RULES, Recipe, Settings, WALL, counts,
     find_within, is_built_in, is_command, is_types,
 };
 
@@ -51,10 +51,11 @@ impl Asked {
 /// Catch typecheckers rejecting, accepting or confusing what they should not
 #[derive(Args)]
 #[command(after_help = "\
-Oracles: rustc (the installed one), next-solver, polonius-next, polonius-legacy (the same with that \
-flag), rust-analyzer, or a path to any rustc or rust-analyzer, each with flags after a colon: \
-/opt/rust/bin/rustc:-Znext-solver=globally, rustc:--edition=2024. `cargo xtask compilers` in a checkout \
-of Strait unpacks some. A command with {} in the place of a file is an oracle too: it is given one \
+Oracles: for Rust rustc (the installed one), next-solver, polonius-next, polonius-legacy (the same with \
+that flag) and rust-analyzer, for TypeScript tsc and tsgo (its native port), for Python mypy, pyright, \
+pyrefly and ty, or a path to any of them, each with flags after a colon: \
+/opt/rust/bin/rustc:-Znext-solver=globally, rustc:--edition=2024, node_modules/.bin/tsc. `cargo xtask \
+compilers` in a checkout of Strait unpacks some for Rust. A command with {} in the place of a file is an oracle too: it is given one \
 program at a time and accepts it by exit code 0; {.ts} asks for a file with that extension.
 Two oracles or more are also compared with each other. Differences that are understood are counted \
 and not reported.
@@ -65,14 +66,15 @@ pub struct TypesArgs {
     /// A rule file of your own; see docs/types.md
     #[arg(long, value_name = "FILE", conflicts_with_all = ["fuzzer", "oracle", "out", "shard", "resume"])]
     system: Option<PathBuf>,
-    /// What the programs are made of: `swarm` (other features all the time), some of those that `strait
-    /// types --list` shows, or rule files of your own (FILE.rules)
+    /// What the programs are made of: `swarm`, `typescript` or `python` (other features of Rust, TypeScript
+    /// or Python all the time), some of those that `strait types --list` shows, or rule files of your own
+    /// (FILE.rules) [default: `swarm`, or the language of the oracles]
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     fuzzer: Vec<String>,
     /// What is asked [default: precision]
     #[arg(long, value_name = "MODE")]
     mode: Option<Asked>,
-    /// Who is asked [default: rustc]
+    /// Who is asked [default: rustc, tsc or mypy]
     #[arg(long, value_name = "NAME", num_args = 1..)]
     oracle: Vec<String>,
     /// Indices, each of which is a program, or two that are compared
@@ -232,17 +234,27 @@ fn list(ui: &Ui) -> anyhow::Result<Status> {
         let line = text.lines().find_map(|line| line.strip_prefix("about \""));
         line.and_then(|line| line.strip_suffix("\".")).unwrap_or_default().to_owned()
     };
+    let all = Language::ALL.into_iter().flat_map(|language| {
+        let features = language.features().iter();
+        features.map(move |(name, text)| (language, *name, about(text)))
+    });
     if ui.json {
-        let all: Vec<_> = FEATURES
-            .iter()
-            .map(|(name, text)| json!({ "name": name, "about": about(text) }))
+        let all: Vec<_> = all
+            .map(|(language, name, about)| {
+                json!({ "name": name, "about": about, "language": language.to_string() })
+            })
             .collect();
         ui.document(&json!({ "fuzzers": all }))?;
         return Ok(Status::Clean);
     }
-    ui.line(format!("{:15} {}", "swarm", "up to five of the following, others for each batch"))?;
-    for (name, text) in FEATURES {
-        ui.line(format!("{name:15} {}", about(text)))?;
+    let mut last = None;
+    for (language, name, about) in all {
+        if last != Some(language) {
+            let all = format!("{language}: up to five of the following, others for each batch");
+            ui.line(format!("{:15} {all}", language.name()))?;
+            last = Some(language);
+        }
+        ui.line(format!("{name:15} {about}"))?;
     }
     Ok(Status::Clean)
 }
