@@ -114,6 +114,7 @@ impl<W: Workload> Campaign<'_, W> {
         id: CampaignId,
         found: Found<'_>,
     ) -> Result<(), Error> {
+        self.counters.set_targets(&queue.job.targets);
         let mut tell = counted(self.counters, found);
         let mut ledger = Ledger::new(store, id, &queue.job.targets, &mut tell);
         let mut submission = Submission {
@@ -122,7 +123,7 @@ impl<W: Workload> Campaign<'_, W> {
             folder: queue.folder,
             stop: &|| self.stop.is_due(),
             keep: queue.keep,
-            counted: &mut |part: &Part| self.counters.add(part),
+            counted: &mut |target, part: &Part| self.counters.add(target, part),
             is_news: &mut |discovery| self.workload.is_news(discovery),
             tell: queue.tell,
         };
@@ -204,6 +205,7 @@ impl Threads<'_> {
         let context = Context::new(self.stop, self.counters, known);
         let failure = Mutex::new(None);
         let (sender, receiver) = channel();
+        self.counters.set_targets(targets);
         let mut tell = counted(self.counters, found);
         let mut ledger = Ledger::new(store, id, targets, &mut tell);
         thread::scope(|scope| {
@@ -227,9 +229,12 @@ impl Threads<'_> {
 }
 
 /// Counts what is found.
-fn counted<'s>(counters: &'s Counters, found: Found<'s>) -> impl FnMut(&Recorded, &Discovery) + 's {
-    move |recorded, discovery| {
-        counters.add_finding();
+fn counted<'s>(
+    counters: &'s Counters,
+    found: Found<'s>,
+) -> impl FnMut(usize, &Recorded, &Discovery) + 's {
+    move |target, recorded, discovery| {
+        counters.add_finding(target, recorded, discovery);
         found(recorded, discovery);
     }
 }

@@ -6,7 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use strait_queue::Part;
+use strait_findings::{Discovery, Recorded};
+use strait_queue::{Part, TargetVersion};
+
+use crate::activity::Activity;
 
 /// Sums that only grow. A thread may read them while others add.
 #[derive(Debug, Default)]
@@ -15,24 +18,55 @@ pub struct Counters {
     runs: AtomicU64,
     findings: AtomicU64,
     rest: Mutex<Rest>,
+    activity: Activity,
 }
 
-/// What only some kinds of campaigns count.
+/// What only some kinds of campaigns count, and what is counted per target.
 #[derive(Debug, Default)]
 struct Rest {
     counts: BTreeMap<String, u64>,
     notes: Vec<Value>,
+    targets: Vec<TargetCounts>,
+}
+
+/// What was done for one target in this session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetCounts {
+    /// The target.
+    pub target: TargetVersion,
+    /// Indices that are done.
+    pub indices: u64,
+    /// Programs that ran.
+    pub programs: u64,
+    /// Faults that were not known before.
+    pub findings: u64,
 }
 
 impl Counters {
-    /// Adds a part.
-    pub fn add(&self, part: &Part) {
+    /// Counts from now on what is done for each of these targets.
+    pub fn set_targets(&self, targets: &[TargetVersion]) {
+        let mut rest = self.rest();
+        if !rest.targets.iter().map(|counts| &counts.target).eq(targets) {
+            let zero = |target: &TargetVersion| TargetCounts {
+                target: target.clone(),
+                indices: 0,
+                programs: 0,
+                findings: 0,
+            };
+            rest.targets = targets.iter().map(zero).collect();
+        }
+    }
+
+    /// Adds a part of this target.
+    pub fn add(&self, target: usize, part: &Part) {
         self.programs.fetch_add(part.programs, Ordering::Relaxed);
         self.runs.fetch_add(part.runs, Ordering::Relaxed);
-        if part.counts.is_empty() && part.notes.is_empty() {
-            return;
-        }
         let mut rest = self.rest();
+        // A worker of a queue works for several campaigns, and does not count their targets.
+        if let Some(counts) = rest.targets.get_mut(target) {
+            counts.indices = counts.indices.saturating_add(part.indices.len());
+            counts.programs = counts.programs.saturating_add(part.programs);
+        }
         for (name, count) in &part.counts {
             let sum = rest.counts.entry(name.clone()).or_default();
             *sum = sum.saturating_add(*count);
@@ -40,9 +74,23 @@ impl Counters {
         rest.notes.extend_from_slice(&part.notes);
     }
 
-    /// A fault was found that was not known before.
-    pub fn add_finding(&self) {
+    /// A target showed a fault that was not known before.
+    pub fn add_finding(&self, target: usize, recorded: &Recorded, discovery: &Discovery) {
         self.findings.fetch_add(1, Ordering::Relaxed);
+        if let Some(counts) = self.rest().targets.get_mut(target) {
+            counts.findings += 1;
+        }
+        self.activity.found(recorded, discovery);
+    }
+
+    /// What was done for each target, if targets were set.
+    pub fn targets(&self) -> Vec<TargetCounts> {
+        self.rest().targets.clone()
+    }
+
+    /// What is being done at the moment.
+    pub fn activity(&self) -> &Activity {
+        &self.activity
     }
 
     /// Programs, or tests, that ran.
@@ -97,9 +145,15 @@ mod tests {
             ..Part::default()
         };
         let counters = Counters::default();
-        counters.add(&part("a", 1));
-        counters.add(&part("a", u64::MAX));
-        counters.add(&part("b", 3));
+        let target =
+            |name: &str| TargetVersion { target: name.to_owned(), version: "1".to_owned() };
+        counters.set_targets(&[target("x"), target("y")]);
+        counters.add(0, &part("a", 1));
+        counters.add(1, &part("a", u64::MAX));
+        counters.add(1, &part("b", 3));
+        counters.add(7, &Part::default());
+        let programs: Vec<u64> = counters.targets().iter().map(|counts| counts.programs).collect();
+        assert_eq!(programs, [2, 4]);
         assert_eq!((counters.programs(), counters.runs()), (6, 15));
         assert_eq!((counters.count("a"), counters.count("b")), (u64::MAX, 3));
         assert_eq!(counters.count("c"), 0);

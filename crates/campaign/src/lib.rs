@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod activity;
 mod begin;
 mod campaign;
 mod counters;
@@ -8,9 +9,10 @@ mod kind;
 mod stop;
 mod workload;
 
+pub use activity::{Activity, Confirmation, LastFinding, Suspicion, Thread, ThreadState};
 pub use begin::{Begun, CannotBegin, Mismatch, Request, Settings, begin, last_settings};
 pub use campaign::{Body, Campaign, Found, Threads};
-pub use counters::Counters;
+pub use counters::{Counters, TargetCounts};
 pub use error::Error;
 pub use kind::{Kind, KindInfo, Servable, Serving, Turn, Unit};
 pub use stop::{Ending, Interruption, Shortfall, Stop, Timer};

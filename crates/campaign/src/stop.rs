@@ -29,11 +29,13 @@ pub struct Shortfall {
     pub all: Option<u64>,
 }
 
-/// The signal by which the user ends a campaign.
+/// How the user ends a campaign: by a signal, or by a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interruption {
     /// SIGINT, as a terminal sends it.
     CtrlC,
+    /// The key q in a full-screen view.
+    Key,
     /// SIGTERM, as `kill`, service managers and CI systems send it.
     Terminate,
     /// SIGHUP: the terminal is gone.
@@ -44,6 +46,7 @@ impl fmt::Display for Interruption {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Interruption::CtrlC => "Ctrl-C",
+            Interruption::Key => "q",
             Interruption::Terminate => "SIGTERM",
             Interruption::HangUp => "SIGHUP",
         })

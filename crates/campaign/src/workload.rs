@@ -12,6 +12,7 @@ use serde_json::Value;
 use strait_findings::{Discovery, Ranges};
 use strait_queue::{LateDelivery, MAX_INDEX, Part, Piece, Source, TargetVersion};
 
+use crate::activity::{Activity, ThreadState};
 use crate::begin::Settings;
 use crate::counters::Counters;
 use crate::error::Error;
@@ -126,9 +127,14 @@ impl<'a> Context<'a> {
         self.is_over.store(true, Ordering::SeqCst);
     }
 
-    /// Counts a part that is delivered.
-    pub fn count(&self, part: &Part) {
-        self.counters.add(part);
+    /// Counts a part of a target that is delivered.
+    pub fn count(&self, target: usize, part: &Part) {
+        self.counters.add(target, part);
+    }
+
+    /// Where threads say what they do.
+    pub fn activity(&self) -> &Activity {
+        self.counters.activity()
     }
 
     /// Is this fault confirmed already?
@@ -164,6 +170,8 @@ impl Ending for Context<'_> {
 pub struct Delivery<'a> {
     source: &'a mut dyn Source,
     counters: &'a Counters,
+    /// The target of the piece.
+    target: usize,
     /// Time that the piece takes beside its thread.
     charged: Duration,
 }
@@ -192,7 +200,7 @@ impl Delivery<'_> {
 
     /// Delivers a part. `false` when it is no longer taken.
     pub fn deliver(&mut self, part: Part) -> Result<bool, Error> {
-        self.counters.add(&part);
+        self.counters.add(self.target, &part);
         Ok(self.source.deliver(part)?)
     }
 }
@@ -205,23 +213,28 @@ pub(crate) fn work<W: Workload>(
     source: &mut dyn Source,
 ) -> Result<(), W::Error> {
     let mut thread = workload.thread(number);
-    let worked = work_with(workload, context, &mut thread, source);
+    let worked = work_with(workload, context, number, &mut thread, source);
     workload.leave(thread);
+    context.activity().set_thread(number, ThreadState::Ended, None, "");
     worked
 }
 
 fn work_with<W: Workload>(
     workload: &W,
     context: &Context<'_>,
+    number: usize,
     thread: &mut W::Thread,
     source: &mut dyn Source,
 ) -> Result<(), W::Error> {
+    let activity = context.activity();
     loop {
+        activity.set_thread(number, ThreadState::Waiting, None, "");
         let taken = source.take(&|| context.is_due()).map_err(Error::from)?;
         let Some(mut piece) = taken else { return Ok(()) };
         let begun = Instant::now();
-        let (counters, charged) = (context.counters, Duration::ZERO);
-        let mut delivery = Delivery { source: &mut *source, counters, charged };
+        let (counters, target, charged) = (context.counters, piece.target, Duration::ZERO);
+        activity.set_thread(number, ThreadState::Running, Some(target), indices(&piece.indices));
+        let mut delivery = Delivery { source: &mut *source, counters, target, charged };
         let mut is_wanted = true;
         if !piece.deadly.is_empty() {
             let part = workload.deadly(&piece);
@@ -238,6 +251,11 @@ fn work_with<W: Workload>(
             return Ok(());
         }
     }
+}
+
+/// The indices of a piece, for people.
+fn indices(indices: &Range<u64>) -> String {
+    format!("{} to {}", indices.start, indices.end.saturating_sub(1))
 }
 
 fn add(sum: &mut Ranges, more: &Ranges) {

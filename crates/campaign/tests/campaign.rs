@@ -35,7 +35,7 @@ struct Naps<'a> {
     /// Indices that ran, in their order.
     ran: Mutex<Vec<u64>>,
     threads: AtomicU64,
-    put_off: Mutex<Vec<(LateDelivery, Part)>>,
+    put_off: Mutex<Vec<(usize, LateDelivery, Part)>>,
 }
 
 impl Workload for Naps<'_> {
@@ -88,7 +88,7 @@ impl Workload for Naps<'_> {
                 part.notes.push(json!(index));
                 part.discoveries.push(Discovery::new(Kind::HANG, "bed", "1", 7, index));
                 let late = delivery.late().expect("a campaign of this process");
-                self.put_off.lock().expect("not poisoned").push((late, part));
+                self.put_off.lock().expect("not poisoned").push((piece.target, late, part));
                 continue;
             }
             if !delivery.deliver(part)? {
@@ -104,8 +104,8 @@ impl Workload for Naps<'_> {
         loop {
             let over = is_over();
             let put_off = std::mem::take(&mut *self.put_off.lock().expect("not poisoned"));
-            for (late, part) in put_off {
-                context.count(&part);
+            for (target, late, part) in put_off {
+                context.count(target, &part);
                 late.deliver(part);
             }
             if over {

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use clap::Args;
 use strait_campaign::{
-    Begun, Campaign, CannotBegin, Counters, Ending, Request, Settings, Stop, Timer, Workload, begin,
+    Begun, Campaign, CannotBegin, Counters, Ending, Request, Settings, Stop, TargetCounts, Timer,
+    Workload, begin,
 };
 use strait_findings::{
     Discovery, Finding, Harvest, Recorded, Recovery, Resumed, Store, Written, record_session,
@@ -16,6 +17,7 @@ use strait_findings::{
 use strait_queue::{Job, Link, QueueOptions, Shard};
 
 use crate::duration;
+use crate::live::{Live, LiveArgs, Source};
 use crate::progress::{Progress, ProgressSource};
 use crate::queue::{Events, QueueArgs};
 use crate::segments::Segment;
@@ -52,6 +54,8 @@ pub struct CampaignArgs {
     #[arg(long)]
     pub resume: bool,
     #[command(flatten)]
+    pub live: LiveArgs,
+    #[command(flatten)]
     pub queue: QueueArgs,
 }
 
@@ -61,12 +65,12 @@ impl CampaignArgs {
         self.jobs.map_or_else(cores, usize::from)
     }
 
-    /// Says if there is nothing to resume, before a folder is made.
-    pub fn check_folder<S: Settings>(&self) -> Result<(), CannotBegin> {
-        match self.resume && !self.out.exists() {
-            true => Err(CannotBegin::nothing::<S>(&self.out)),
-            false => Ok(()),
+    /// Says what is wrong before a folder is made: nothing to resume, or no terminal for --watch.
+    pub fn check<S: Settings>(&self) -> anyhow::Result<()> {
+        if self.resume && !self.out.exists() {
+            return Err(CannotBegin::nothing::<S>(&self.out).into());
         }
+        self.live.check()
     }
 }
 
@@ -123,6 +127,9 @@ pub struct Session<'a> {
     pub link: Option<Link>,
     pub counters: Arc<Counters>,
     pub events: Events,
+    pub live: Option<Live>,
+    /// The command that begins such campaigns.
+    command: &'static str,
 }
 
 /// How a kind of campaign is run and shown.
@@ -139,13 +146,17 @@ pub struct CampaignOptions<'a> {
     pub tell: &'a dyn Fn(&Ui, &Progress, &Recorded, &Discovery),
 }
 
-/// What the progress line says of a kind of campaign.
+/// What the progress line and the live views say of a kind of campaign.
 #[derive(Clone, Copy)]
 pub struct Line {
     /// What was done so far: what matters more, and what is left out on a narrow terminal.
     pub texts: fn(&Counters) -> [String; 2],
-    /// What is done per second.
+    /// What is done per second, and its name.
     pub rate: fn(&Counters) -> u64,
+    pub unit: &'static str,
+    /// What was done for a target, and its name.
+    pub of_target: fn(&TargetCounts) -> u64,
+    pub target_unit: &'static str,
 }
 
 impl<'a> Session<'a> {
@@ -156,11 +167,13 @@ impl<'a> Session<'a> {
         stop: &'a Stop,
         clock: Clock,
     ) -> anyhow::Result<(Self, Store)> {
+        let live = args.live.open(ui)?;
         let link = args.queue.open(stop.flag())?;
         let store = Store::open(&args.out)?;
         tell_recovery(ui, store.recovery());
         let (counters, events) = (Arc::default(), Events::of(S::KIND));
-        Ok((Session { ui, args, stop, clock, link, counters, events }, store))
+        let command = S::COMMAND;
+        Ok((Session { ui, args, stop, clock, link, counters, events, live, command }, store))
     }
 
     /// Begins or resumes the campaign. If nothing else limits it, it gets a minute.
@@ -180,8 +193,24 @@ impl<'a> Session<'a> {
     /// The progress line of a campaign that has done some of its work before.
     pub fn progress(&self, line: Line, place: Place) -> Progress {
         let (counters, started) = (Arc::clone(&self.counters), self.clock.started);
+        let follow = |live: &Live| {
+            live.follow(Source {
+                command: self.command,
+                folder: self.args.out.display().to_string(),
+                counters: Arc::clone(&counters),
+                line,
+                place,
+                started,
+                stop: self.stop.clone(),
+                link: self.link.clone(),
+            })
+        };
+        let following = self.live.as_ref().map(follow);
+        if let Some(live) = self.live.as_ref().filter(|_| self.args.live.watch) {
+            return Progress::watched(self.ui, live, self.stop).with(following);
+        }
         let told = CampaignProgress { counters, line, place, started };
-        Progress::of(self.ui, Box::new(told), self.stop.flag())
+        Progress::of(self.ui, Box::new(told), self.stop.flag()).with(following)
     }
 
     /// Runs a campaign whose work comes in pieces, in this process or by the workers of the queue.
@@ -326,35 +355,41 @@ struct CampaignProgress {
     started: Instant,
 }
 
-impl CampaignProgress {
-    fn left(&self, rate: u64) -> Option<Duration> {
-        let Place { time, all, done, .. } = self.place;
+impl Place {
+    /// How long the campaign will take, if that is known and it goes on with this rate.
+    pub fn left(&self, counters: &Counters, elapsed: Duration, rate: f64) -> Option<Duration> {
+        let Place { time, all, done, .. } = *self;
         if let Some(time) = time {
-            return Some(time.saturating_sub(self.started.elapsed()));
+            return Some(time.saturating_sub(elapsed));
         }
-        let missing = all?.saturating_sub(done + self.counters.programs());
-        (rate > 0).then(|| Duration::from_secs(missing / rate))
+        let missing = all?.saturating_sub(done + counters.programs());
+        (rate >= 1.0).then(|| Duration::from_secs(missing / rate as u64))
+    }
+
+    /// How much of the campaign is over, and how much there is; `None` if that is not known.
+    pub fn progress(&self, counters: &Counters, elapsed: Duration) -> Option<(u64, u64)> {
+        let Place { time, all, done, .. } = *self;
+        match (time, all) {
+            (Some(time), _) => {
+                let all = time.as_millis() as u64;
+                Some(((elapsed.as_millis() as u64).min(all), all))
+            }
+            (None, Some(all)) => Some((done + counters.programs(), all)),
+            (None, None) => None,
+        }
     }
 }
 
 impl ProgressSource for CampaignProgress {
     fn place(&self) -> Option<(u64, u64)> {
-        let Place { time, all, done, .. } = self.place;
-        match (time, all) {
-            (Some(time), _) => {
-                let all = time.as_millis() as u64;
-                Some(((self.started.elapsed().as_millis() as u64).min(all), all))
-            }
-            (None, Some(all)) => Some((done + self.counters.programs(), all)),
-            (None, None) => None,
-        }
+        self.place.progress(&self.counters, self.started.elapsed())
     }
 
     fn segments(&self, elapsed: Duration) -> Vec<Segment> {
         let rate = (self.line.rate)(&self.counters) as f64 / elapsed.as_secs_f64().max(1e-3);
         let findings = self.place.known + self.counters.findings();
         let noun = if findings == 1 { "finding" } else { "findings" };
-        let left = self.left(rate as u64);
+        let left = self.place.left(&self.counters, self.started.elapsed(), rate);
         let left = left.map(|left| format!("{} left", crate::progress::duration(left)));
         let [first, second] = (self.line.texts)(&self.counters);
         let mut segments = vec![

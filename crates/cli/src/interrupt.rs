@@ -19,7 +19,7 @@ pub fn flag_for(ui: &Ui) -> anyhow::Result<Arc<AtomicBool>> {
 
 /// The same for a campaign, which may also be ended by the clock.
 pub fn stop_for(ui: &Ui) -> anyhow::Result<Stop> {
-    let (quiet, terminal) = (ui.quiet, ui.terminal);
+    let (quiet, terminal, screen) = (ui.quiet, ui.terminal, ui.screen.clone());
     let stop = Stop::default();
     let asked = stop.clone();
     let mut signals =
@@ -28,7 +28,11 @@ pub fn stop_for(ui: &Ui) -> anyhow::Result<Stop> {
         for signal in signals.forever() {
             let interruption = interruption(signal);
             let again = asked.interrupt(interruption);
-            if !quiet {
+            if again {
+                screen.leave();
+            }
+            // A full-screen view says so itself.
+            if !quiet && !screen.is_entered() {
                 wipe_line();
                 say(terminal, if again { "stopped at once" } else { stopping(interruption) });
             }
@@ -52,7 +56,9 @@ fn interruption(signal: i32) -> Interruption {
 
 fn stopping(interruption: Interruption) -> &'static str {
     match interruption {
-        Interruption::CtrlC => "stopping; press Ctrl-C once more to stop at once",
+        Interruption::CtrlC | Interruption::Key => {
+            "stopping; press Ctrl-C once more to stop at once"
+        }
         Interruption::Terminate => "stopping because of SIGTERM; a second signal stops at once",
         Interruption::HangUp => "stopping because of SIGHUP; a second signal stops at once",
     }

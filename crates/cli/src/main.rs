@@ -6,7 +6,9 @@
 mod campaign;
 mod commands;
 mod duration;
+mod http;
 mod interrupt;
+mod live;
 mod metrics;
 mod progress;
 mod queue;

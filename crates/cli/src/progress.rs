@@ -12,7 +12,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use strait_campaign::Stop;
 
+use crate::live::{Following, Live, LiveScreen};
 use crate::segments::{self, Segment};
 use crate::terminal::Terminal;
 use crate::ui::{Ui, grouped, say};
@@ -85,6 +87,8 @@ pub struct Progress {
     reporter: Option<(Sender<String>, JoinHandle<()>)>,
     quiet: bool,
     terminal: Terminal,
+    /// Live views follow the work as long as this lives.
+    following: Option<Following>,
 }
 
 impl Progress {
@@ -112,7 +116,29 @@ impl Progress {
             };
             (sender, std::thread::spawn(tell))
         });
-        Progress { count: Arc::default(), reporter, quiet: ui.quiet, terminal: ui.terminal }
+        let (count, terminal) = (Arc::default(), ui.terminal);
+        Progress { count, reporter, quiet: ui.quiet, terminal, following: None }
+    }
+
+    /// Live views follow the work meanwhile.
+    pub fn with(mut self, following: Option<Following>) -> Progress {
+        self.following = following;
+        self
+    }
+
+    /// Shows a campaign on the whole terminal. What is said meanwhile is written when that ends.
+    pub fn watched(ui: &Ui, live: &Live, stop: &Stop) -> Progress {
+        let (sender, inbox) = channel();
+        let (view, terminal) = (LiveScreen::new(ui, live, stop), ui.terminal);
+        let show = move || {
+            let mut said = Vec::new();
+            view.show(&mut |time| wait(&inbox, time, &mut |text| said.push(text)));
+            for text in said {
+                say(terminal, text);
+            }
+        };
+        let reporter = Some((sender, std::thread::spawn(show)));
+        Progress { count: Arc::default(), reporter, quiet: ui.quiet, terminal, following: None }
     }
 
     /// Says something beside the moving line, on stderr.

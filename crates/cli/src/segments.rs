@@ -37,7 +37,7 @@ pub fn line(mut segments: Vec<Segment>, columns: Option<usize>) -> String {
 }
 
 /// A text without its middle: both ends of a path say more.
-fn shortened(text: &str, columns: usize) -> String {
+pub fn shortened(text: &str, columns: usize) -> String {
     let letters: Vec<char> = text.chars().collect();
     if letters.len() <= columns {
         return text.to_owned();

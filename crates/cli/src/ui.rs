@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write};
 
 use clap::ValueEnum;
 
+use crate::live::Screen;
 use crate::terminal::{Terminal, printed_json};
 
 /// How a subcommand ended, if it did not fail.
@@ -58,6 +59,8 @@ pub struct Ui {
     pub verbose: u8,
     /// How text is printed: nothing is printed in another way.
     pub terminal: Terminal,
+    /// The terminal while a full-screen view is on it.
+    pub screen: Screen,
 }
 
 impl Ui {
@@ -70,7 +73,8 @@ impl Ui {
                 std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
             }
         };
-        Ui { json, quiet, verbose, terminal: Terminal::new(color) }
+        let (terminal, screen) = (Terminal::new(color), Screen::default());
+        Ui { json, quiet, verbose, terminal, screen }
     }
 
     /// How many columns a line of the result has: those of the terminal, else what COLUMNS says,

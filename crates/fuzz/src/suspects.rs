@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use strait_campaign::Confirmation;
 use strait_queue::{LateDelivery, Part};
 
 use crate::judge::Suspicion;
@@ -26,6 +27,8 @@ pub struct Suspect {
     pub late: LateDelivery,
     /// What it is.
     pub matter: Matter,
+    /// Shows that it waits, and later that it is looked at.
+    pub confirmation: Confirmation,
 }
 
 /// What has to be looked at.

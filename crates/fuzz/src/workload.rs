@@ -155,7 +155,9 @@ impl Workload for Programs<'_> {
     const BESIDE: usize = 2;
 
     fn beside(&self, context: &Context<'_>, is_over: &dyn Fn() -> bool) -> Result<(), Error> {
-        while let Some(Suspect { target, late, matter }) = self.suspects.next(is_over) {
+        while let Some(suspect) = self.suspects.next(is_over) {
+            let Suspect { target, late, matter, confirmation } = suspect;
+            let _shown = confirmation.begin();
             let shown = match matter {
                 Matter::Shown(shown) => Some(*shown),
                 Matter::Stalled(process) => self.watch(context, target, *process)?,
@@ -166,7 +168,7 @@ impl Workload for Programs<'_> {
                 continue;
             }
             part.indices.insert(work.index..work.index + 1);
-            context.count(&part);
+            context.count(target, &part);
             late.deliver(part);
         }
         Ok(())
@@ -419,8 +421,10 @@ impl Running<'_, '_> {
             }
         };
         self.delivery.charge(PATIENCE);
+        let target = self.piece.target;
+        let confirmation = context.activity().suspect(target, "a program that does not move");
         let matter = Matter::Stalled(Box::new(stalled));
-        programs.suspects.push(Suspect { target: self.piece.target, late, matter });
+        programs.suspects.push(Suspect { target, late, matter, confirmation });
         Ok(true)
     }
 
@@ -491,8 +495,10 @@ impl Running<'_, '_> {
             if !programs.is_known(context, target, &work, &suspicions)
                 && let Some(late) = self.delivery.late()
             {
+                let what = format!("program {}", work.index);
+                let confirmation = context.activity().suspect(target, what);
                 let matter = Matter::Shown(Box::new(Shown { work, suspicions, part }));
-                programs.suspects.push(Suspect { target, late, matter });
+                programs.suspects.push(Suspect { target, late, matter, confirmation });
                 return self.deliver_in_time();
             }
             if !programs.follow_all(context, target, &work, &suspicions, &mut part)? {

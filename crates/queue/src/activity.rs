@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::status::WorkerStatus;
+
 /// Counters of one process.
 #[derive(Debug)]
 pub struct Activity {
@@ -19,6 +21,7 @@ pub struct Activity {
     pub(crate) workers: AtomicU64,
     pub(crate) workers_lost: AtomicU64,
     campaign: Mutex<Option<String>>,
+    seen: Mutex<Vec<WorkerStatus>>,
 }
 
 /// The counters at a moment.
@@ -59,6 +62,7 @@ impl Activity {
             workers: zero(),
             workers_lost: zero(),
             campaign: Mutex::default(),
+            seen: Mutex::default(),
         }
     }
 
@@ -91,6 +95,15 @@ impl Activity {
     pub(crate) fn set_campaign(&self, campaign: Option<&str>) {
         let mut current = self.campaign.lock().unwrap_or_else(PoisonError::into_inner);
         *current = campaign.map(ToOwned::to_owned);
+    }
+
+    /// The workers of the campaign, as a submitter saw them a few seconds ago.
+    pub fn workers_seen(&self) -> Vec<WorkerStatus> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set_workers_seen(&self, workers: Vec<WorkerStatus>) {
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = workers;
     }
 
     pub(crate) fn add(counter: &AtomicU64, count: u64) {

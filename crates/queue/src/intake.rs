@@ -144,7 +144,7 @@ impl Submission<'_> {
         }
         executed.insert(item.indices());
         part.indices.insert(item.indices());
-        (self.counted)(&part);
+        (self.counted)(item.target, &part);
         let activity = self.link.activity();
         Activity::add(&activity.items, 1);
         Activity::add(&activity.programs, part.programs);

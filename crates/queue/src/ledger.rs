@@ -22,8 +22,8 @@ pub struct Ledger<'a> {
     store: &'a mut Store,
     id: CampaignId,
     targets: &'a [TargetVersion],
-    /// Hears of every fault that was not known before.
-    found: &'a mut dyn FnMut(&Recorded, &Discovery),
+    /// Hears of every fault that was not known before, with the number of the target that showed it.
+    found: &'a mut dyn FnMut(usize, &Recorded, &Discovery),
     pending: BTreeMap<usize, (Part, Vec<Occurrence>)>,
     committed: Instant,
 }
@@ -34,7 +34,7 @@ impl<'a> Ledger<'a> {
         store: &'a mut Store,
         id: CampaignId,
         targets: &'a [TargetVersion],
-        found: &'a mut dyn FnMut(&Recorded, &Discovery),
+        found: &'a mut dyn FnMut(usize, &Recorded, &Discovery),
     ) -> Self {
         Ledger { store, id, targets, found, pending: BTreeMap::new(), committed: Instant::now() }
     }
@@ -92,11 +92,11 @@ impl<'a> Ledger<'a> {
 
     fn commit_target(
         &mut self,
-        target: usize,
+        number: usize,
         part: Part,
         occurrences: Vec<Occurrence>,
     ) -> Result<(), Error> {
-        let TargetVersion { target, version } = &self.targets[target];
+        let TargetVersion { target, version } = &self.targets[number];
         let mut batch = Batch::new(self.id, target, version, 0..0).runs(part.runs);
         batch.programs = part.programs;
         batch.executed = part.indices;
@@ -106,7 +106,7 @@ impl<'a> Ledger<'a> {
         let mut told = HashSet::new();
         for (recorded, discovery) in recorded.iter().zip(&batch.discoveries) {
             if recorded.new && told.insert(recorded.id.clone()) {
-                (self.found)(recorded, discovery);
+                (self.found)(number, recorded, discovery);
             }
         }
         Ok(())

@@ -30,6 +30,11 @@ impl Roster {
         self.workers.len()
     }
 
+    /// Is the worker with a record of this key at the campaign?
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.workers.contains_key(key)
+    }
+
     /// The server did not answer, so that workers cannot say that they are there.
     pub(crate) fn excuse(&mut self, now: Duration) {
         self.excused = now + LOST;

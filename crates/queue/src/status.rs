@@ -61,7 +61,7 @@ pub enum WorkerState {
 }
 
 impl WorkerStatus {
-    fn new(record: WorkerRecord, age: Duration) -> WorkerStatus {
+    pub(crate) fn new(record: WorkerRecord, age: Duration) -> WorkerStatus {
         let state = match &record.campaign {
             _ if age > LOST => WorkerState::Lost,
             Some(_) => WorkerState::Working,

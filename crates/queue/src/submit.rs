@@ -91,8 +91,8 @@ pub struct Submission<'a> {
     pub stop: &'a dyn Fn() -> bool,
     /// Keeps in the queue what its workers need, once more if the server has lost it.
     pub keep: &'a dyn Fn() -> Result<(), Error>,
-    /// Hears what each item has counted.
-    pub counted: &'a mut dyn FnMut(&Part),
+    /// Hears what each item has counted, with the number of its target.
+    pub counted: &'a mut dyn FnMut(usize, &Part),
     /// Asked about every fault that the store does not have: should it?
     pub is_news: &'a mut dyn FnMut(&Discovery) -> bool,
     /// Hears what else happens.

@@ -9,9 +9,11 @@ use crate::error::Error;
 use crate::flow::Flow;
 use crate::job::Job;
 use crate::message::{Form, Poison, seal};
+use crate::presence::WorkerRecord;
 use crate::roster::Change;
+use crate::status::WorkerStatus;
 use crate::submit::{PATIENCE, QueueEvent, Submission};
-use crate::transport::{Backlog, Bucket, Stream, TransportError};
+use crate::transport::{Backlog, Bucket, Record, Stream, TransportError};
 use crate::worker::alive;
 
 /// After this time without progress the submitter asks whether there are workers. They are counted as often.
@@ -39,7 +41,18 @@ impl Submission<'_> {
                 }
             });
         }
-        self.link.activity().workers.store(flow.roster.len() as u64, Ordering::Relaxed);
+        let activity = self.link.activity();
+        activity.workers.store(flow.roster.len() as u64, Ordering::Relaxed);
+        let is_ours = |record: &&Record, worker: &WorkerRecord| {
+            flow.roster.has(&record.key) || worker.campaign.as_deref() == Some(&self.job.id)
+        };
+        let read =
+            records.iter().filter_map(|record| Some((record, WorkerRecord::read(record).ok()?)));
+        let ours = read.filter(|(record, worker)| is_ours(record, worker));
+        let mut seen: Vec<WorkerStatus> =
+            ours.map(|(record, worker)| WorkerStatus::new(worker, record.age)).collect();
+        seen.sort_by(|one, other| one.record.name.cmp(&other.record.name));
+        activity.set_workers_seen(seen);
     }
 
     /// What the server knows about the work, and the last sign of life of a worker. `None` if it is there

@@ -66,6 +66,20 @@ impl Terms<'_> {
 
 /// What a hunt reports while it goes on.
 pub enum Event {
+    /// A run of a test begins.
+    Begins {
+        /// The test.
+        subject: Subject,
+        /// The number of the run.
+        run: u64,
+    },
+    /// What a run of a test has shown is confirmed by further runs.
+    Confirms {
+        /// The test.
+        subject: Subject,
+        /// The number of the run.
+        run: u64,
+    },
     /// A run of a test has had all that follows from it.
     Done {
         /// The test.
@@ -201,6 +215,7 @@ impl<'a> Hunt<'a> {
         file: &Path,
         report: Report<'_>,
     ) -> Result<(), Error> {
+        report(Event::Begins { subject: subject.clone(), run: job.number })?;
         let Some(run) = self.execute(subject, job, file, job.number == 0)? else {
             let progress = &mut lock(&self.shared).tests[test];
             (progress.clock, progress.seeded) = (Clock::Virtual, true);
@@ -218,6 +233,7 @@ impl<'a> Hunt<'a> {
         let mut lost = Ok(());
         let (counts, suspicions) = self.consider(test, subject, job, &run)?;
         for suspicion in suspicions {
+            report(Event::Confirms { subject: subject.clone(), run: job.number })?;
             let shown = Shown { test, subject, job, run: &run, file };
             match self.confirm(shown, suspicion, report) {
                 Err(error) if error.is_lost_supervisor() => lost = Err(error),

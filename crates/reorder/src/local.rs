@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use strait_campaign::{Found, Threads};
+use strait_campaign::{Activity, Found, ThreadState, Threads};
 use strait_findings::{CampaignId, Store};
 use strait_queue::{Part, TargetPart};
 
@@ -56,11 +56,15 @@ impl<'a> LocalTests<'a> {
     ) -> Result<Ended, Error> {
         threads.run(self.indices.lanes(), store, id, found, &|context, number, sender| {
             let deliver = |(lane, part): TargetPart| {
-                context.count(&part);
+                context.count(lane, &part);
                 sender.send((lane, part)).map_err(|_| Error::Worker)
             };
-            let report: Report<'_> = &|event| self.part(event).map_or(Ok(()), deliver);
+            let report: Report<'_> = &|event| {
+                self.show(context.activity(), number, &event);
+                self.part(event).map_or(Ok(()), deliver)
+            };
             let worked = self.hunt.work(number, report);
+            context.activity().set_thread(number, ThreadState::Ended, None, "");
             if !self.indices.lanes().is_empty() {
                 deliver((0, self.runs()))?;
             }
@@ -69,9 +73,21 @@ impl<'a> LocalTests<'a> {
         Ok(self.hunt.summary())
     }
 
+    /// Shows what a thread does.
+    fn show(&self, activity: &Activity, number: usize, event: &Event) {
+        let (state, subject, run) = match event {
+            Event::Begins { subject, run } => (ThreadState::Running, subject, run),
+            Event::Confirms { subject, run } => (ThreadState::Confirming, subject, run),
+            Event::Done { .. } | Event::Found { .. } => return,
+        };
+        let what = format!("{}, run {run}", subject.test);
+        activity.set_thread(number, state, self.indices.lane(subject), what);
+    }
+
     /// What the store of the campaign gets of an event: the lane, and a part. `None` if it is known.
     fn part(&self, event: Event) -> Option<TargetPart> {
         match event {
+            Event::Begins { .. } | Event::Confirms { .. } => None,
             Event::Done { subject, run } => {
                 let (lane, index) = self.indices.index(&subject, run)?;
                 let is_new = run == 0 && !self.indices.done(&subject).contains(0);

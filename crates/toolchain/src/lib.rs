@@ -52,5 +52,5 @@ pub use scratch::Scratch;
 pub use semver::{BuildMetadata, Version};
 pub use supervisor::supervise_main;
 pub use versions::{Published, within};
-pub use watch::{Resource, machine_memory};
+pub use watch::{Resource, family_memory, machine_memory};
 pub use worker::{Deadlines, Ended, Received, Worker, WorkerSpec, alive, announce};

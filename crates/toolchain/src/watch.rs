@@ -145,6 +145,12 @@ fn bytes_of(name: &str, text: &str) -> Option<u64> {
     Some(kilobytes << 10)
 }
 
+/// The bytes of memory that this process and all its descendants use, if the system says so.
+pub fn family_memory() -> Option<u64> {
+    let own = memory(std::process::id());
+    (own > 0).then(|| own + Used::by_descendants(std::process::id()).memory)
+}
+
 /// The bytes of memory of this machine, if it says so.
 pub fn machine_memory() -> Option<u64> {
     bytes_of("MemTotal:", &fs::read_to_string("/proc/meminfo").ok()?)

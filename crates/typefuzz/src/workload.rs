@@ -272,6 +272,8 @@ impl Programs {
                 continue;
             }
             // A batch is not the same as a program alone.
+            let what = format!("program {}", case.index);
+            let _shown = context.activity().suspect(0, what).begin();
             let (again, _) = self.verdicts(system, std::slice::from_ref(case))?;
             let Some(again) = again.first() else { continue };
             let confirmed = judge(&asked, &violations, again, known);

@@ -233,7 +233,7 @@ impl Simulation {
         let Plan { count, lease, .. } = self.plan;
         let (targets, name) = (targets(), link.fresh_name());
         let job = Job::new(name, "naps", lease, targets.clone(), vec![count], &json!({}))?;
-        let mut found = |_: &_, _: &_| {};
+        let mut found = |_: usize, _: &_, _: &_| {};
         let mut ledger = Ledger::new(&mut store, id, &targets, &mut found);
         let mut submission = Submission {
             link: &link,
@@ -241,7 +241,7 @@ impl Simulation {
             folder: self.folder.path(),
             stop: &|| false,
             keep: &|| Ok(()),
-            counted: &mut |_| {},
+            counted: &mut |_, _| {},
             is_news: &mut |_| true,
             tell: &mut |told| lock(&self.told).push(told),
         };

@@ -76,7 +76,7 @@ fn alone(folder: &Path, count: u64) -> Result<(), Error> {
     let mut store = Store::open(folder)?;
     let id = begin(&mut store)?;
     let allotment = Mutex::new(missing(&store, id, count)?);
-    let (targets, mut found) = (targets(), |_: &_, _: &_| {});
+    let (targets, mut found) = (targets(), |_: usize, _: &_, _: &_| {});
     let mut ledger = Ledger::new(&mut store, id, &targets, &mut found);
     let (sender, receiver) = channel();
     std::thread::scope(|scope| {
@@ -94,7 +94,7 @@ fn submit(address: &str, folder: &Path, count: u64, lease: Duration) -> Result<(
     let id = begin(&mut store)?;
     let targets = targets();
     let job = Job::new(link.fresh_name(), "naps", lease, targets.clone(), vec![count], &json!({}))?;
-    let mut found = |_: &_, _: &_| {};
+    let mut found = |_: usize, _: &_, _: &_| {};
     let mut ledger = Ledger::new(&mut store, id, &targets, &mut found);
     let mut submission = Submission {
         link: &link,
@@ -102,7 +102,7 @@ fn submit(address: &str, folder: &Path, count: u64, lease: Duration) -> Result<(
         folder,
         stop: &|| false,
         keep: &|| Ok(()),
-        counted: &mut |_| {},
+        counted: &mut |_, _| {},
         is_news: &mut |_| true,
         tell: &mut |told| eprintln!("{told:?}"),
     };

@@ -53,7 +53,7 @@ impl FuzzArgs {
         let launcher = Launcher::this_program()?.cancelled_by(stop.flag());
         // What is wrong with the command line is said before a folder is made for it.
         check_targets(&self.targets)?;
-        self.campaign.check_folder::<Settings>()?;
+        self.campaign.check::<Settings>()?;
         let (mut session, mut store) = Session::open::<Settings>(ui, &self.campaign, &stop, clock)?;
         let tree = self.path.as_deref().map(working_tree).transpose()?;
         let settings = Settings::new(self.targets.clone()).in_tree(tree);
@@ -77,6 +77,9 @@ impl FuzzArgs {
                 [format!("{programs} programs"), format!("{runs} runs")]
             },
             rate: |counters| counters.programs(),
+            unit: "programs",
+            of_target: |target| target.programs,
+            target_unit: "programs",
         };
         let options = CampaignOptions {
             item: self.item,

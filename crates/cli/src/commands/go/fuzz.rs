@@ -114,7 +114,7 @@ impl GoFuzzArgs {
         let stop = interrupt::stop_for(ui)?;
         let clock = Clock::start(&stop, self.campaign.time);
         let open = |clock| Session::open::<Settings>(ui, &self.campaign, &stop, clock);
-        self.campaign.check_folder::<Settings>()?;
+        self.campaign.check::<Settings>()?;
         // What is wrong with the module is said before a folder is made for it.
         let (mut settings, opened) = match self.campaign.resume {
             false => (self.settings(), Err(clock)),
@@ -320,7 +320,7 @@ impl GoFuzzArgs {
             self.tell_finding(ui, &stop, progress, recorded, discovery);
         };
         let options =
-            CampaignOptions { item: None, keep: &keep, known: 0, line: LINE, tell: &tell };
+            CampaignOptions { item: None, keep: &keep, known: 0, line: QUEUE_LINE, tell: &tell };
         // Tests were dealt already.
         let whole = Begun { shard: Shard::default(), ..begun.clone() };
         let earlier = workload.done(store, begun.id)?;
@@ -368,7 +368,12 @@ const LINE: Line = Line {
         [format!("{tests} tests"), format!("{runs} runs")]
     },
     rate: |counters| counters.runs(),
+    unit: "runs",
+    of_target: |target| target.indices,
+    target_unit: "runs",
 };
+/// The same in a queue, where workers do whole tests.
+const QUEUE_LINE: Line = Line { target_unit: "tests", ..LINE };
 
 /// The packages that could not be compiled, if there are any.
 fn left_out(prepared: &Prepared) -> Option<String> {

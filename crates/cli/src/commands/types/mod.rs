@@ -64,7 +64,7 @@ stdin, which accepts it by exit code 0.
 Exit codes: 0 nothing found, 1 something found, 2 usage, input or environment error.")]
 pub struct TypesArgs {
     /// A rule file of your own; see docs/types.md
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["fuzzer", "oracle", "out", "shard", "resume"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["fuzzer", "oracle", "out", "shard", "resume", "watch", "serve"])]
     system: Option<PathBuf>,
     /// What the programs are made of: `swarm`, `typescript` or `python` (other features of Rust, TypeScript
     /// or Python all the time), some of those that `strait types --list` shows, or rule files of your own
@@ -155,7 +155,7 @@ impl TypesArgs {
         if let (Some(what), true) = (settings.only_here(), self.campaign.queue.queue.is_some()) {
             bail!("workers of a queue do not have {what}; run this campaign without --queue");
         }
-        self.campaign.check_folder::<Settings>()?;
+        self.campaign.check::<Settings>()?;
         let found = match self.campaign.resume {
             false => Some(self.find(&settings.oracles(), &launcher, stop)?),
             true => None,
@@ -184,6 +184,9 @@ impl TypesArgs {
                 [format!("{programs} programs"), format!("{accepted} accepted")]
             },
             rate: |counters| counters.programs(),
+            unit: "programs",
+            of_target: |target| target.programs,
+            target_unit: "programs",
         };
         let options = CampaignOptions {
             item: None,
