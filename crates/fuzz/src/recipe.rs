@@ -61,7 +61,7 @@ impl Recipe {
         };
         let size = SIZES[stream.position(SIZES.len())];
         let style = match (dwells, stream.below(10)) {
-            (true, 0..=4) | (false, 4..=7) => Style::Batched,
+            (true, 0..=3) | (false, 4..=7) => Style::Batched,
             (true, 5..=6) | (false, 0..=3) => Style::Plain,
             _ => Style::Barrier,
         };

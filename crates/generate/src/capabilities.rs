@@ -53,6 +53,8 @@ pub struct Capabilities {
     pub many_receivers: bool,
     /// Several senders may wait on one channel.
     pub many_senders: bool,
+    /// On every channel at most one message is ever put, and at most one get is ever completed.
+    pub one_message: bool,
     /// How many processes a program may have, `main` included.
     pub max_processes: Option<u32>,
 }
@@ -82,6 +84,7 @@ impl Default for Capabilities {
             shared_ends: false,
             many_receivers: true,
             many_senders: true,
+            one_message: false,
             max_processes: None,
         }
     }

@@ -24,7 +24,7 @@ macro_rules! harness_files {
     };
 }
 
-const HARNESS: [(&str, &str); 23] = harness_files![
+const HARNESS: [(&str, &str); 24] = harness_files![
     "actor.rs",
     "by_task.rs",
     "by_thread.rs",
@@ -34,6 +34,7 @@ const HARNESS: [(&str, &str); 23] = harness_files![
     "instance.rs",
     "actor_queue.rs",
     "mod.rs",
+    "parts.rs",
     "payload.rs",
     "plan.rs",
     "process.rs",

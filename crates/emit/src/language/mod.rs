@@ -222,6 +222,7 @@ pub fn both(one: &Capabilities, other: &Capabilities) -> Capabilities {
         shared_ends: one.shared_ends && other.shared_ends,
         many_receivers: one.many_receivers && other.many_receivers,
         many_senders: one.many_senders && other.many_senders,
+        one_message: one.one_message || other.one_message,
         max_processes: smaller(one.max_processes, other.max_processes),
     }
 }

@@ -44,7 +44,7 @@ pub fn is_possible(rule: Rule, capabilities: &Capabilities) -> bool {
         Rule::XHandOff => all.channels_over_channels,
         Rule::XMerge => all.shared_ends && all.many_receivers && all.many_senders,
         Rule::XClose => all.close,
-        Rule::XDrain => all.close && all.loops,
+        Rule::XDrain => all.close && all.loops && !all.one_message,
         Rule::XBroadcast => all.close && all.many_receivers,
         Rule::XAbandon => all.abandon,
         Rule::XLeftover => all.buffered || all.unbounded,
@@ -63,10 +63,15 @@ pub fn is_possible(rule: Rule, capabilities: &Capabilities) -> bool {
         Rule::XQuit => {
             let quits_gets = all.timeout_gets || all.default_gets;
             let quits_puts = all.timeout_puts || all.default_puts;
-            (quits_gets || quits_puts)
-                && (all.buffered || all.unbounded || all.abandon || all.close)
+            match all.one_message {
+                true => quits_gets && (all.buffered || all.unbounded || all.abandon),
+                false => {
+                    (quits_gets || quits_puts)
+                        && (all.buffered || all.unbounded || all.abandon || all.close)
+                }
+            }
         }
-        Rule::XRecursion => all.recursion,
+        Rule::XRecursion => all.recursion && !all.one_message,
         _ => false,
     }
 }

@@ -27,6 +27,11 @@ fn crowd(builder: &mut Builder<'_>, may_be_many: bool, messages: u32) -> u32 {
     builder.stream.between(1, most)
 }
 
+/// So many messages, or one where a channel carries no more.
+fn at_most_one(builder: &Builder<'_>, messages: u32) -> u32 {
+    if builder.capabilities.one_message { 1 } else { messages }
+}
+
 /// Deals operations out to `hands` processes, each gets at least one if there are enough.
 pub fn deal(builder: &mut Builder<'_>, operations: Vec<Stmt>, hands: u32) -> Vec<Body> {
     let mut bodies = vec![Body::new(); hands as usize];
@@ -72,8 +77,12 @@ pub fn gets(channel: VarId, count: u32) -> Vec<Stmt> {
 /// Before the close a get takes one message, so the gets suffice for all messages; after it no get
 /// waits.
 pub fn close(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Option<Vec<Stmt>> {
-    let messages = builder.stream.between(0, room.checked_sub(2)?.min(6) / 2);
-    let more = builder.stream.between(1, 2);
+    let mut messages = builder.stream.between(0, room.checked_sub(2)?.min(6) / 2);
+    let mut more = builder.stream.between(1, 2);
+    if builder.capabilities.one_message {
+        messages = messages.min(1);
+        more = 1 - messages;
+    }
     let (channel, declaration) =
         draft.channel(draw_capacity(&mut builder.stream, builder.capabilities));
     let mut sender = puts(draft, channel, messages);
@@ -144,7 +153,8 @@ pub fn broadcast(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Opt
 /// X-ABANDON: n messages are put, some are taken, then the receiver leaves. What is put from then
 /// on is lost and done at once.
 pub fn abandon(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Option<Vec<Stmt>> {
-    let messages = builder.stream.between(1, (room.checked_sub(1)? / 2).clamp(1, 4));
+    let most = at_most_one(builder, (room.checked_sub(1)? / 2).clamp(1, 4));
+    let messages = builder.stream.between(1, most);
     let taken = builder.stream.below(messages + 1);
     let (channel, declaration) =
         draft.channel(draw_capacity(&mut builder.stream, builder.capabilities));
@@ -170,7 +180,8 @@ pub fn bare_abandon(builder: &mut Builder<'_>, draft: &mut Draft) -> Option<Vec<
         false => draw_capacity(&mut builder.stream, builder.capabilities),
     };
     let (channel, declaration) = draft.channel(capacity);
-    let each = builder.stream.between(1, 2);
+    let most = at_most_one(builder, 2);
+    let each = builder.stream.between(1, most);
     let mut bodies: Vec<Body> = (0..senders).map(|_| puts(draft, channel, each)).collect();
     let mut receiver = gets(channel, taken);
     receiver.push(make::abandon(channel));
@@ -180,7 +191,8 @@ pub fn bare_abandon(builder: &mut Builder<'_>, draft: &mut Draft) -> Option<Vec<
 
 /// X-LEFTOVER: more messages are put than taken, and the buffer holds the rest.
 pub fn leftover(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Option<Vec<Stmt>> {
-    let messages = builder.stream.between(1, (room / 2).clamp(1, 4));
+    let most = at_most_one(builder, (room / 2).clamp(1, 4));
+    let messages = builder.stream.between(1, most);
     let mut taken = builder.stream.below(messages);
     let unbounded =
         builder.capabilities.unbounded && (!builder.capabilities.buffered || builder.stream.flip());
@@ -271,7 +283,9 @@ pub fn give_up(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Optio
     if room < 2 {
         return None;
     }
-    let operations = builder.stream.between(2, room.min(6));
+    // One of them puts, and then one of them gets.
+    let most = if builder.capabilities.one_message { 2 } else { room.min(6) };
+    let operations = builder.stream.between(2, most);
     let (channel, declaration) =
         draft.channel(draw_capacity(&mut builder.stream, builder.capabilities));
     let mut sent = Vec::new();

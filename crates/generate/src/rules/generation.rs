@@ -117,7 +117,8 @@ fn pingpong(builder: &mut Builder<'_>, budget: u32, depth: u32, out: &mut Sequen
     builder.counts.record(Rule::GPingPong);
     builder.reserve(1);
     let channel = builder.fresh_channel();
-    let messages = builder.repetitions(budget, 2, MESSAGES, depth);
+    let usual = if builder.capabilities.one_message { 1 } else { MESSAGES };
+    let messages = builder.repetitions(budget, 2, usual, depth);
     let mut shares = builder.share(budget - 2 * messages, 2 * messages + 1).into_iter();
     let mut next_share = || shares.next().unwrap_or(0);
 

@@ -112,7 +112,9 @@ impl<'g> Builder<'g> {
     /// times, unless there is nowhere else to put the budget.
     fn repetitions(&mut self, budget: u32, cost: u32, usual: u32, depth: u32) -> u32 {
         let affordable = (budget / cost).max(1);
-        if depth >= GENERATED_DEPTH {
+        if self.capabilities.one_message && usual == 1 {
+            1
+        } else if depth >= GENERATED_DEPTH {
             affordable
         } else {
             self.stream.between(1, affordable.min(usual))

@@ -19,6 +19,8 @@
 //! With two channels, which only *a buffer* has, an operation that is given up may be a select over both. It
 //! counts on both.
 //!
+//! Where a channel carries one message, P = Q = 1 and G = R = 0.
+//!
 //! None of this depends on whether an operation that is given up has happened. So the programs end even
 //! if such a get loses a message, and even if such a put is carried out after all: targets that promise
 //! no more than that can be asked to run them.
@@ -58,7 +60,11 @@ pub fn quit(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Option<V
         return None;
     }
     let ending = draw_ending(builder)?;
-    let counts = draw_counts(builder, ending, room)?;
+    let counts = if builder.capabilities.one_message {
+        Counts { puts: 1, gets: 0, quitting_puts: 0, quitting_gets: 1 }
+    } else {
+        draw_counts(builder, ending, room)?
+    };
     let all = builder.capabilities;
     let selects = all.select_gets || all.select_puts;
     // With two channels, a process that waits at the end of the first would never reach the second.
@@ -123,7 +129,7 @@ fn draw_ending(builder: &mut Builder<'_>) -> Option<Ending> {
         2 * u32::from(all.buffered || all.unbounded),
         // Reports come from all receivers, or from all senders.
         u32::from(all.abandon && (all.many_senders || !all.many_receivers)),
-        u32::from(all.close),
+        u32::from(all.close && !all.one_message),
     ];
     let drawn = builder.stream.weighted(&weights)?;
     Some([Ending::Buffer, Ending::Abandon, Ending::Close][drawn])
@@ -144,9 +150,13 @@ fn draw_counts(builder: &mut Builder<'_>, ending: Ending, room: u32) -> Option<C
         both => both,
     };
     let most = if room >= AMPLE { 2 } else { 1 };
-    let mut draw = |is_wanted: bool| if is_wanted { builder.stream.between(1, most) } else { 0 };
+    // Two that are given up at the same moment show faults that one does not.
+    let mut draw = |is_wanted: bool| match is_wanted {
+        true => builder.stream.between(1, most).max(builder.stream.between(1, most)),
+        false => 0,
+    };
     let (quitting_gets, quitting_puts) = (draw(by_gets), draw(by_puts));
-    let waiting = draw(true);
+    let waiting = builder.stream.between(1, most);
     let more = builder.stream.below(2);
     let (puts, gets) = match ending {
         Ending::Buffer => (waiting + quitting_gets, waiting),

@@ -41,13 +41,13 @@ fn programs_never_change() {
     check(
         lines.join("\n"),
         expect![[r#"
-        version 3
-        A 72e0363606bf0cb3 be611b4eb30b9652
-        B 71e07294148e3255 250f5357b754fafd
-        C 10d3ebaead35fa05 2f964ef03a3140d4
-        D c6f1f716f8342ece 61f8d3d5a68b5be3
-        E 7b5119d65e180889 85078c84bd2bad0a
-        F 7016bec9d46bd005 0518e8d0a54b9ee5"#]],
+        version 4
+        A 72e0363606bf0cb3 bd6aa79b9db30ded
+        B 71e07294148e3255 64517d339d9b072e
+        C 10d3ebaead35fa05 4fd9ed5f2f2e4fb6
+        D c6f1f716f8342ece 1df2bbb9b5ddf506
+        E 7b5119d65e180889 3c799a88ec8cf529
+        F 7016bec9d46bd005 d368bf07e3797b37"#]],
     );
 }
 

@@ -54,7 +54,21 @@ fn targets() -> Vec<(String, Capabilities)> {
             ..single_ends
         },
     ));
+    // As tasks use it, and as threads do, which cannot select.
+    let oneshot = Capabilities {
+        one_message: true,
+        rendezvous: false,
+        unbounded: false,
+        max_capacity: Some(1),
+        same_channel_twice: false,
+        put_and_get_in_select: false,
+        select_puts: false,
+        timeout_puts: false,
+        ..single_ends.clone()
+    };
     for (name, capabilities) in [
+        ("one message per channel", oneshot.clone()),
+        ("one message per channel, no select", Capabilities { select_gets: false, ..oneshot }),
         ("four processes", Capabilities { max_processes: Some(4), ..Capabilities::all() }),
         ("one message at most", Capabilities { max_capacity: Some(1), ..Capabilities::all() }),
         (

@@ -12,7 +12,7 @@ use super::instance::{Account, Instance};
 use super::payload::Word;
 use super::plan::{At, Expr, Instruction, Op, Open, Plan, Select, Slot, Value};
 use super::process::{Host, Pause, Process};
-use super::random::{Disturbance, linger};
+use super::random::{Disturbance, Random, linger};
 use super::record::Event;
 use super::target::{Answer, Target};
 use super::uses::{SIDES, Uses};
@@ -24,6 +24,18 @@ pub struct Actor<T: Target, W: Word> {
     plan: Arc<Plan>,
     /// Where it stopped when it ran ahead of its queue.
     pause: Option<Pause>,
+    pace: Pace,
+}
+
+/// How a process goes from one operation to the next, where processes are lined up or jittered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    /// Disturbed and lined up before each operation.
+    Measured,
+    /// The same before its first operation, and then as fast as possible.
+    Rushing,
+    /// As fast as possible from now on.
+    Rushed,
 }
 
 /// What surrounds a process.
@@ -194,7 +206,12 @@ impl<T: Target, W: Word> Actor<T, W> {
         let uses = if instance.lets_go_early { instance.job.uses.clone() } else { None };
         let mut scene = Scene { instance, account, ends: Vec::new(), uses, held: Vec::new() };
         scene.hold_all(&process);
-        Actor { process, scene, plan, pause: None }
+        // Not from the stream of the process, which decides what it does.
+        let job = &scene.instance.job;
+        let mut random = Random::new(!job.options.seed, scene.instance.number, &process.path);
+        let rushes = job.options.style.is_batched() && random.below(4) == 0;
+        let pace = if rushes { Pace::Rushing } else { Pace::Measured };
+        Actor { process, scene, plan, pause: None, pace }
     }
 
     /// The run it belongs to.
@@ -255,7 +272,7 @@ impl<T: Target, W: Word> Actor<T, W> {
     fn leave(&mut self, channel: Option<u32>, side: Side) {
         let by_operation = self.scene.instance.closes_by_operation;
         let cell = channel.and_then(|channel| self.scene.cell(channel));
-        self.line_up();
+        self.line_up(false);
         let left = cell.is_some_and(|cell| match side {
             Side::Sending => cell.close(by_operation),
             Side::Receiving => cell.abandon(),
@@ -268,6 +285,9 @@ impl<T: Target, W: Word> Actor<T, W> {
 
     /// What happens before the next operation.
     pub fn disturbance(&mut self) -> Disturbance {
+        if self.pace == Pace::Rushed {
+            return Disturbance::Nothing;
+        }
         let options = self.scene.instance.job.options;
         let is_jittered = options.style == Style::Batched;
         options.perturbation.next(&mut self.process.random, is_jittered)
@@ -275,11 +295,17 @@ impl<T: Target, W: Word> Actor<T, W> {
 
     /// In barrier style, mostly waits for another process and goes on a few nanoseconds before or after it.
     /// Nothing but the operation itself should follow: whatever else takes time moves the two apart. Now and
-    /// then there is no waiting, so that two operations of a process meet one of another.
-    pub fn line_up(&mut self) {
+    /// then there is no waiting, so that two operations of a process meet one of another. `is_quitting`: it
+    /// is about to give an operation up.
+    pub fn line_up(&mut self, is_quitting: bool) {
+        match self.pace {
+            Pace::Rushed => return,
+            Pace::Rushing => self.pace = Pace::Rushed,
+            Pace::Measured => {}
+        }
         let is_lined_up = self.scene.instance.job.options.style == Style::Barrier;
         if is_lined_up && self.process.random.below(4) > 0 {
-            self.scene.instance.line_up();
+            self.scene.instance.line_up(is_quitting);
             linger(self.process.random.offset());
         }
     }

@@ -37,7 +37,7 @@ pub async fn drive<T: Target, W: Word>(mut actor: Actor<T, W>) {
             Ok(request) => request,
             Err(why) => return actor.instance().job.go_astray(why),
         };
-        actor.line_up();
+        actor.line_up(false);
         let outcome = perform(&mut actor, request).await;
         actor.answer(at, outcome);
     }
@@ -102,7 +102,7 @@ async fn patiently<T: Target, W: Word, F: Future>(
 ) -> Option<F::Output> {
     let output = give_up(manner, |context| future.as_mut().poll(context)).await;
     if output.is_none() {
-        actor.line_up();
+        actor.line_up(true);
     }
     output
 }
@@ -198,7 +198,7 @@ async fn select<T: Target, W: Word>(
     })
     .await;
     if done.is_none() {
-        actor.line_up();
+        actor.line_up(true);
     }
     drop(futures);
     done.map_or(Outcome::Timeout, |(case, answer)| Outcome::Done(case, answer))

@@ -22,7 +22,7 @@ pub fn drive<T: Target, W: Word>(mut actor: Actor<T, W>) {
             Ok(request) => request,
             Err(why) => return actor.instance().job.go_astray(why),
         };
-        actor.line_up();
+        actor.line_up(false);
         let outcome = perform(&mut actor, request);
         actor.answer(at, outcome);
     }

@@ -146,7 +146,10 @@ pub struct Instance<T: Target, W: Word> {
     pub lets_go_early: bool,
     cells: Mutex<Vec<Arc<Cell<T, W>>>>,
     accounts: Mutex<Vec<Arc<Account>>>,
-    arrivals: AtomicU64,
+    /// Processes that arrived before an operation, and before giving one up.
+    arrivals: [AtomicU64; 2],
+    /// Do those that give up wait for each other, instead of for any process?
+    separates_quitting: bool,
     /// Its place in the batch.
     place: usize,
 }
@@ -170,9 +173,10 @@ impl<T: Target, W: Word> Instance<T, W> {
             keeps_ends,
             closes_by_operation,
             lets_go_early: random.below(4) > 0,
+            separates_quitting: random.below(2) == 0,
             cells: Mutex::default(),
             accounts: Mutex::default(),
-            arrivals: AtomicU64::new(0),
+            arrivals: Default::default(),
             place,
         }
     }
@@ -230,12 +234,14 @@ impl<T: Target, W: Word> Instance<T, W> {
         false
     }
 
-    /// Lines two processes up before an operation: waits a moment for the other one of a pair.
-    pub fn line_up(&self) {
+    /// Lines two processes up before an operation, or before giving one up: waits a moment for the other
+    /// one of a pair.
+    pub fn line_up(&self, is_quitting: bool) {
         const ROUNDS: u32 = 150;
-        let ticket = self.arrivals.fetch_add(1, Ordering::AcqRel);
+        let arrivals = &self.arrivals[usize::from(is_quitting && self.separates_quitting)];
+        let ticket = arrivals.fetch_add(1, Ordering::AcqRel);
         for _ in 0..ROUNDS {
-            if self.arrivals.load(Ordering::Acquire) > (ticket | 1) {
+            if arrivals.load(Ordering::Acquire) > (ticket | 1) {
                 return;
             }
             std::hint::spin_loop();

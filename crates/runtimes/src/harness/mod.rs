@@ -12,6 +12,7 @@ pub mod by_thread;
 pub mod cell;
 pub mod executor;
 pub mod instance;
+pub mod parts;
 pub mod payload;
 pub mod plan;
 pub mod process;

@@ -11,11 +11,13 @@
 /// |---|---|
 /// | `open` | `bounded` and `unbounded` |
 /// | `clone` | both ends can be cloned |
+/// | `single` | neither end can be cloned |
 /// | `close` | `Sender::close` leaves what is in the channel |
 /// | `try GONE` | `try_send` and `try_recv`; the errors of a channel whose other end has gone are called `GONE` |
 /// | `wait SEND RECEIVE` | the two methods that block a thread |
 /// | `wait_within GONE` | `send_timeout` and `recv_timeout` |
 /// | `task SEND RECEIVE` | the two methods that give a future |
+/// | `again PUSH POP` | nothing waits: the functions `PUSH` of a sender and an optional message, which stays where it is if there is no room, and `POP` of a receiver are tried again and again |
 macro_rules! std_names {
     (open) => {
         fn open<W: Word>(&self, capacity: Capacity) -> (Sender<W>, Receiver<W>) {
@@ -33,6 +35,42 @@ macro_rules! std_names {
 
         fn clone_receiver<W: Word>(receiver: &Receiver<W>) -> Option<Receiver<W>> {
             Some(receiver.clone())
+        }
+    };
+    (single) => {
+        fn clone_sender<W: Word>(_: &Self::Sender<W>) -> Option<Self::Sender<W>> {
+            None
+        }
+
+        fn clone_receiver<W: Word>(_: &Self::Receiver<W>) -> Option<Self::Receiver<W>> {
+            None
+        }
+    };
+    (again $push:ident $pop:ident) => {
+        fn try_put<W: Word>(sender: &Self::Sender<W>, word: W) -> Option<Answer<W>> {
+            $push(sender, &mut Some(word))
+        }
+
+        fn try_get<W: Word>(receiver: &Self::Receiver<W>) -> Option<Answer<W>> {
+            $pop(receiver)
+        }
+
+        fn put<W: Word>(sender: &Self::Sender<W>, word: W) -> Answer<W> {
+            let mut word = Some(word);
+            try_until(|| $push(sender, &mut word))
+        }
+
+        fn get<W: Word>(receiver: &Self::Receiver<W>) -> Answer<W> {
+            try_until(|| $pop(receiver))
+        }
+
+        async fn put_task<W: Word>(sender: &Self::Sender<W>, word: W) -> Answer<W> {
+            let mut word = Some(word);
+            try_until_task(|| $push(sender, &mut word)).await
+        }
+
+        async fn get_task<W: Word>(receiver: &Self::Receiver<W>) -> Answer<W> {
+            try_until_task(|| $pop(receiver)).await
         }
     };
     (close) => {

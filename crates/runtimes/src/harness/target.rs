@@ -47,6 +47,8 @@ pub struct Contract {
     pub many_senders: bool,
     /// Several processes may receive on one channel.
     pub many_receivers: bool,
+    /// A channel carries one message at most, and is of no use after it.
+    pub one_message: bool,
     /// When the last sender has gone, receivers get what is left and then learn of it.
     pub close: bool,
     /// When the last receiver has gone, sends fail at once.
@@ -78,6 +80,7 @@ impl Contract {
         unbounded: true,
         many_senders: true,
         many_receivers: true,
+        one_message: false,
         close: true,
         abandon: true,
         select_gets: true,

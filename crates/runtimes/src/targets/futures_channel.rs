@@ -1,17 +1,19 @@
-//! futures-channel's mpsc: tasks; one receiver. Two targets, because bounded channels keep to their
-//! capacity only when there is one sender.
+//! futures-channel's mpsc and oneshot: tasks; one receiver. The mpsc is two targets, because bounded channels
+//! keep to their capacity only when there is one sender.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Mutex;
 use std::task::{Context, Poll};
 
-use futures_channel::mpsc;
+use futures_channel::{mpsc, oneshot};
 use futures_core::Stream;
 
 use crate::harness::executor::lock;
+use crate::harness::parts::received_once;
 use crate::harness::payload::Word;
 use crate::harness::plan::Capacity;
+use crate::harness::std_names::std_names;
 use crate::harness::target::{Answer, Contract, Flavour, Target};
 
 /// `mpsc::unbounded`
@@ -22,7 +24,11 @@ pub struct FuturesUnbounded;
 #[derive(Clone, Default)]
 pub struct FuturesBounded;
 
-/// What both promise. Like the `std::sync::mpsc`; "A multi-producer, single-consumer queue for
+/// `oneshot`
+#[derive(Clone, Default)]
+pub struct FuturesOneshot;
+
+/// What both kinds of `mpsc` promise. Like the `std::sync::mpsc`; "A multi-producer, single-consumer queue for
 /// sending values across asynchronous tasks." · If the corresponding receiver is dropped, … sends
 /// fail; the receiver's stream ends when all senders are gone. · `close_channel`: "Closes this
 /// channel from the sender side, preventing any new messages." · `Stream::poll_next` and
@@ -125,13 +131,7 @@ impl Target for FuturesBounded {
         (Mutex::new(sender), Mutex::new(receiver))
     }
 
-    fn clone_sender<W: Word>(_: &Self::Sender<W>) -> Option<Self::Sender<W>> {
-        None
-    }
-
-    fn clone_receiver<W: Word>(_: &Self::Receiver<W>) -> Option<Self::Receiver<W>> {
-        None
-    }
+    std_names! { single }
 
     fn close<W: Word>(sender: &Self::Sender<W>) -> bool {
         lock(sender).close_channel();
@@ -169,5 +169,55 @@ impl Target for FuturesBounded {
 
     fn get_task<W: Word>(receiver: &Self::Receiver<W>) -> impl Future<Output = Answer<W>> + Send {
         poll_fn(move |context| received(Pin::new(&mut *lock(receiver)).poll_next(context)))
+    }
+}
+
+impl Target for FuturesOneshot {
+    /// Empty when the message is sent.
+    type Sender<W: Word> = Mutex<Option<oneshot::Sender<W>>>;
+    /// Empty when the message is received.
+    type Receiver<W: Word> = Mutex<Option<oneshot::Receiver<W>>>;
+
+    /// "A channel for sending a single message between asynchronous tasks." · `Receiver`: "A future for a value that
+    /// will be provided by another asynchronous task", and `Canceled` "when the `Sender` was dropped before
+    /// it completed". · `send`: `Err` "if the other end of this channel was dropped". · Polling a receiver that
+    /// stays where it is takes nothing if it is pending. · `try_recv`: "A return value of `None` must be
+    /// considered immediately stale": not asked for.
+    fn contract(&self, flavour: Flavour) -> Option<Contract> {
+        (flavour == Flavour::Tasks).then_some(Contract {
+            unbounded: false,
+            max_capacity: Some(1),
+            many_senders: false,
+            one_message: true,
+            select_puts: false,
+            cancel_puts: false,
+            try_gets: false,
+            ..PROMISE
+        })
+    }
+
+    fn open<W: Word>(&self, _: Capacity) -> (Self::Sender<W>, Self::Receiver<W>) {
+        let (sender, receiver) = oneshot::channel();
+        (Mutex::new(Some(sender)), Mutex::new(Some(receiver)))
+    }
+
+    std_names! { single }
+
+    fn try_put<W: Word>(sender: &Self::Sender<W>, word: W) -> Option<Answer<W>> {
+        Some(match lock(sender).take() {
+            Some(sender) => sender.send(word).map_or(Answer::Gone, |()| Answer::Sent),
+            None => Answer::Unsupported,
+        })
+    }
+
+    async fn put_task<W: Word>(sender: &Self::Sender<W>, word: W) -> Answer<W> {
+        Self::try_put(sender, word).unwrap_or(Answer::Unsupported)
+    }
+
+    async fn get_task<W: Word>(receiver: &Self::Receiver<W>) -> Answer<W> {
+        match received_once(receiver).await {
+            Some(received) => received.map_or(Answer::Closed, Answer::Got),
+            None => Answer::Unsupported,
+        }
     }
 }

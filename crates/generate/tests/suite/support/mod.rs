@@ -10,7 +10,7 @@
 
 use rustc_hash::FxHashSet;
 use strait_calculus::ast::{
-    Block, Capacity, Case, CaseOp, Expr, ExprKind, Program, Stmt, StmtKind, Type,
+    Block, Capacity, Case, CaseOp, Expr, ExprKind, Function, Program, Stmt, StmtKind, Type,
 };
 use strait_calculus::{ChannelName, Effect, Idx, SelectEffect, VarId};
 use strait_generate::Capabilities;
@@ -209,6 +209,45 @@ pub fn beyond(program: &Program, capabilities: &Capabilities) -> Option<&'static
         .or(too_many.then_some("too many processes"))
         .or((!capabilities.many_receivers && crowded(false)).then_some("several receivers"))
         .or((!capabilities.many_senders && crowded(true)).then_some("several senders"))
+        .or((capabilities.one_message && repeats(main)).then_some("several messages"))
+}
+
+/// Is there a channel on which some way through a function puts twice or completes two gets?
+fn repeats(function: &Function) -> bool {
+    let channels = (0..function.variables.len()).map(VarId::new);
+    channels.into_iter().any(|channel| {
+        times(&function.body, channel, true) > 1 || times(&function.body, channel, false) > 1
+    })
+}
+
+/// How often the busiest way through a block puts on a channel, or completes a get from it.
+fn times(block: &Block, channel: VarId, puts: bool) -> u32 {
+    let is_channel = |expression: &Expr| expression.kind == ExprKind::Var(channel);
+    let in_block = |block: &Block| times(block, channel, puts);
+    let of_statement = |statement: &Stmt| match &statement.kind {
+        StmtKind::Put { channel, .. } => u32::from(puts && is_channel(channel)),
+        StmtKind::Get { channel, .. } => u32::from(!puts && is_channel(channel)),
+        StmtKind::Spawn { body, .. } => in_block(body),
+        // Two rounds stand for many.
+        StmtKind::While { body, .. } => 2 * in_block(body),
+        StmtKind::If { then, otherwise, .. } => {
+            [then].into_iter().chain(otherwise).map(in_block).max().unwrap_or(0)
+        }
+        StmtKind::Choose { branches } => branches.iter().map(in_block).max().unwrap_or(0),
+        StmtKind::Select { cases, default } => {
+            let of_case = |case: &Case| {
+                let is_it = match &case.op {
+                    CaseOp::Put { channel, .. } => puts && is_channel(channel),
+                    CaseOp::Get { channel, .. } => !puts && is_channel(channel),
+                    CaseOp::Timeout => false,
+                };
+                u32::from(is_it) + in_block(&case.body)
+            };
+            cases.iter().map(of_case).chain(default.iter().map(in_block)).max().unwrap_or(0)
+        }
+        _ => 0,
+    };
+    block.statements.iter().map(of_statement).sum()
 }
 
 /// Which processes use one end of a channel on the busiest way through a block.
