@@ -85,6 +85,8 @@ struct Search<'s, 'b, S: System> {
 impl<S: System> Search<'_, '_, S> {
     fn explore(&mut self, limits: &Limits<'_>) {
         self.enter(Gauge::default(), 0, limits);
+        // What follows makes a step only once it is known that it leads to something new: the way back to
+        // the state before it may be long.
         while !self.nodes.is_empty() {
             let depth = self.nodes.len() - 1;
             let node = &mut self.nodes[depth];
@@ -111,12 +113,16 @@ impl<S: System> Search<'_, '_, S> {
                 return;
             }
             self.order.truncate(depth);
+            self.order.push(self.system, &self.cursor.trace()[..depth], &action);
+            let fingerprint = fingerprint.wrapping_add(digest(self.order.level(depth), &action));
+            if !self.is_new(&gauge, fingerprint) {
+                self.collector.report.redundant += 1;
+                continue;
+            }
             self.cursor.truncate(depth);
-            self.order.push(self.system, self.cursor.trace(), &action);
-            let event = digest(self.order.level(depth), &action);
             self.cursor.push(action);
             self.collector.report.transitions += 1;
-            self.enter(gauge, fingerprint.wrapping_add(event), limits);
+            self.enter(gauge, fingerprint, limits);
         }
     }
 
@@ -126,13 +132,9 @@ impl<S: System> Search<'_, '_, S> {
         self.visited.capacity() * slot + self.collector.bytes + self.system.memory()
     }
 
-    /// Arrives in a state: counts it if it is final, leaves it if it was visited before, and
-    /// otherwise plans what to try from it.
+    /// Arrives in a state in which no equivalent prefix was: counts it if it is final, and otherwise plans
+    /// what to try from it.
     fn enter(&mut self, gauge: Gauge, fingerprint: u128, limits: &Limits<'_>) {
-        if !self.is_new(&gauge, fingerprint) {
-            self.collector.report.redundant += 1;
-            return;
-        }
         let mut enabled = Vec::new();
         self.cursor.enabled(&mut enabled);
         if enabled.is_empty() {

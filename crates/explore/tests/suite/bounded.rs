@@ -90,6 +90,14 @@ fn a_lost_update_needs_a_preemption() {
     assert_eq!(final_values(&toy, &within(1)), [1, 2, 3]);
 }
 
+/// The second order of two independent steps leads to where the first one has: its last step is not made.
+#[test]
+fn steps_to_known_states_are_not_made() {
+    let toy = Toy::new(vec![vec![Op::Load(0)], vec![Op::Load(1)]]);
+    let report = bounded(&toy, &Bounds::default(), &Limits::default());
+    assert_eq!((report.executions, report.transitions, report.redundant), (1, 3, 1));
+}
+
 /// The spinning thread yields forever unless the bound makes it wait for the other.
 #[test]
 fn fairness_ends_a_spinning_thread() {

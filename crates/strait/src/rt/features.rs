@@ -23,6 +23,8 @@ pub(crate) enum Feature {
     SpuriousPolls = 128,
     /// Making, cloning and dropping a `Weak` are steps.
     Weaks = 256,
+    /// To begin to wait for a lock, to write, is a step.
+    Recursion = 512,
 }
 
 /// Which features are on, and which were wanted while off.

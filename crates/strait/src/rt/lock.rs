@@ -50,9 +50,13 @@ pub(crate) fn acquire_object(object: u32, label: &'static str, place: Place) -> 
     take(object, EXCLUSIVE)
 }
 
-fn take(object: u32, gate: u8) -> bool {
+/// Takes a lock that can be had. Says whether it is poisoned.
+pub(super) fn take(object: u32, gate: u8) -> bool {
     with(|world| {
         world.acquire(object);
+        if gate == SHARED {
+            world.begin_reading(object);
+        }
         let lock = world.object(object);
         if gate == EXCLUSIVE {
             lock.open = 0;
@@ -107,6 +111,7 @@ pub(crate) fn downgrade(slot: &Slot, place: Place) {
     point_at(writes(object), "downgrade", place);
     with(|world| {
         world.release(object);
+        world.begin_reading(object);
         let lock = world.object(object);
         lock.open = SHARED;
         lock.value += 1;
@@ -124,6 +129,9 @@ fn give_back(object: u32, was_unwinding: bool) {
 /// Opens the gates of a lock that the current thread gives back.
 pub(crate) fn open(world: &mut super::world::World, object: u32, poison: bool) {
     world.release(object);
+    if world.object(object).open == SHARED {
+        world.end_reading(object);
+    }
     let lock = world.object(object);
     if lock.open == SHARED {
         lock.value -= 1;

@@ -23,6 +23,7 @@ pub(crate) mod object;
 pub(crate) mod op;
 pub(crate) mod race;
 pub(crate) mod record;
+pub(crate) mod recursion;
 pub(crate) mod relaxed;
 pub(crate) mod rendezvous;
 pub(crate) mod repeat;

@@ -29,6 +29,7 @@ use super::object::Object;
 use super::op::Place;
 use super::race::Clocks;
 use super::record::{State, Thread, add_past};
+use super::recursion::Holders;
 use super::short_list::ShortList;
 use super::spin::{Exchange, Watcher};
 use crate::sync::{SharedCount, Taken};
@@ -71,6 +72,8 @@ pub(crate) struct World {
     pub(crate) objects: Vec<Object>,
     /// For some objects the events that have opened their gates without writing them.
     pub(super) enablers: Vec<ShortList<EventId>>,
+    /// Who has locks for readers and writers.
+    pub(super) holders: Holders,
     /// The thread whose code is running.
     pub(crate) current: u32,
     /// Threads whose code can go on.
@@ -195,6 +198,7 @@ impl World {
             born: 0,
             objects,
             enablers: Vec::new(),
+            holders: Holders::default(),
             current: 0,
             ready: Vec::new(),
             aborting: false,
@@ -275,6 +279,7 @@ impl World {
         self.raw_arcs.clear();
         self.accesses.clear();
         self.allocations.clear();
+        self.holders.clear();
         self.relaxed = self.model == Model::Rc11 && self.features.has(Feature::Atomics);
         if self.relaxed && self.features.has(Feature::Exceptions) {
             self.refuse_exceptions();

@@ -15,6 +15,7 @@ use super::exclusion::{RealRwLock, Taken};
 use super::poison::{poison_methods, poisoned_if};
 use crate::rt::current::{under_test, with};
 use crate::rt::lock;
+use crate::rt::recursion;
 use crate::rt::schedule::is_unwinding;
 use crate::rt::slot::Slot;
 
@@ -125,7 +126,7 @@ macro_rules! lock_methods {
                 );
             }
             let label = stringify!($lock);
-            let poisoned = lock::acquire(&self.slot, lock::RWLOCK, $gate, label, place);
+            let poisoned = recursion::acquire(&self.slot, $gate, label, place);
             let real = self.real.get();
             let real = Some(had(real.$try_lock(), || real.$lock()));
             let guard = $guard { real, value: &self.value, held: self.held(true, place) };

@@ -83,6 +83,34 @@ const PRIMITIVES: &[Row] = &[
             |lock| lock.try_read().map_or(2, |value| *value),
         )
     }),
+    row("a lock is read again while a writer waits", &[0, 11], || {
+        let lock = Arc::new(RwLock::new(0));
+        let theirs = lock.clone();
+        let other = thread::spawn(move || *theirs.write().unwrap() = 1);
+        let (first, second) = (lock.read().unwrap(), lock.read().unwrap());
+        let seen = 10 * *first + *second;
+        drop((first, second));
+        other.join().unwrap();
+        seen
+    })
+    .deadlocks(),
+    row("a lock is read again while another reader waits", &[0], || {
+        beside(
+            RwLock::new(0),
+            |lock| drop(lock.read()),
+            |lock| {
+                let (first, second) = (lock.read().unwrap(), lock.read().unwrap());
+                *first + *second
+            },
+        )
+    }),
+    row("a lock is read again after a writer was there", &[2], || {
+        let lock = Arc::new(RwLock::new(0));
+        let theirs = lock.clone();
+        thread::spawn(move || *theirs.write().unwrap() = 1).join().unwrap();
+        let (first, second) = (lock.read().unwrap(), lock.read().unwrap());
+        *first + *second
+    }),
     row("two readers at once keep a writer out", &[0, 1], || {
         let lock = Arc::new(RwLock::new(()));
         let theirs = lock.clone();
