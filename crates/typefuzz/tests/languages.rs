@@ -1,7 +1,9 @@
-//! The rules for TypeScript and Python: what they derive, and what typechecker says about it, where one is in
+//! The rules for TypeScript and Python: what they derive, and what each typechecker says about it, where one is in
 //! PATH. A checker that is not there is skipped, aloud.
 //!
 //! `STRAIT_TEST_SEED` fixes the seed.
+
+#![allow(clippy::print_stderr, reason = "what was not tested is said aloud")]
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
