@@ -33,10 +33,15 @@ impl Settings {
     pub fn new(mode: Option<Mode>, fuzzer: Vec<String>, asked: Vec<String>) -> Result<Self, Error> {
         // Oracles say which language is meant, if nothing else does.
         let fuzzer = match (fuzzer.is_empty(), asked.first().and_then(|name| language_of(name))) {
-            (true, Some(language)) => vec![language.name().to_owned()],
+            (true, Some(language)) if language != Language::Rust => {
+                vec![language.name().to_owned()]
+            }
             _ => fuzzer,
         };
         let read = Fuzzer::named(&fuzzer)?;
+        for name in &asked {
+            check_language(name, language_of(name), read.language())?;
+        }
         let files =
             read.files().iter().map(|file| (file.name.clone(), file.text.clone())).collect();
         let mut oracles: Vec<String> = Vec::new();
@@ -75,6 +80,23 @@ impl Settings {
             }
             oracles => oracles.to_vec(),
         }
+    }
+}
+
+/// Refuses an oracle that would reject everything, because it judges another language than the programs'.
+pub(crate) fn check_language(
+    oracle: &str,
+    judges: Option<Language>,
+    made: Option<Language>,
+) -> Result<(), Error> {
+    match (judges, made) {
+        (Some(judges), Some(made)) if judges != made => Err(Error::OtherLanguage {
+            oracle: oracle.to_owned(),
+            judges,
+            made,
+            next: format!("`--fuzzer {}` makes programs for it", judges.name()),
+        }),
+        _ => Ok(()),
     }
 }
 
@@ -181,6 +203,37 @@ mod tests {
             (of(None, &[], &["rustc"]), other("oracle rustc next-solver", "oracle rustc")),
         ] {
             assert_eq!(begun.clone().resumed(&given), expected);
+        }
+    }
+
+    #[test]
+    fn oracles_and_programs_are_of_one_language() {
+        let of = |fuzzer: &[&str], oracles: &[&str]| {
+            let words = |words: &[&str]| words.iter().map(ToString::to_string).collect();
+            match Settings::new(None, words(fuzzer), words(oracles)) {
+                Ok(settings) => {
+                    format!("{} by {}", settings.fuzzer.join(" "), settings.oracles().join(" "))
+                }
+                Err(error) => error.to_string(),
+            }
+        };
+        let other = "the oracle mypy is for Python, and the programs are TypeScript; \
+                     `--fuzzer python` makes programs for it";
+        let table: [(&[&str], &[&str], &str); 7] = [
+            (&[], &[], " by rustc"),
+            (&[], &["tsc", "tsgo"], "typescript by tsc tsgo"),
+            (&["ts_unions"], &[], "ts_unions by tsc"),
+            (&["python"], &["/opt/mypy"], "python by /opt/mypy"),
+            (&[], &["tsc", "mypy"], other),
+            (&["ts_core"], &["mypy"], other),
+            (
+                &["ts_core", "traits"],
+                &[],
+                "ts_core (TypeScript) and traits (Rust) are rules of two languages; name rules of one of them",
+            ),
+        ];
+        for (fuzzer, oracles, expected) in table {
+            assert_eq!(of(fuzzer, oracles), expected, "{fuzzer:?} {oracles:?}");
         }
     }
 }

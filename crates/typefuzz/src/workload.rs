@@ -15,10 +15,9 @@ use crate::discover::discovery;
 use crate::error::Error;
 use crate::judge::{Asked, Fault, Verdicts, judge};
 use crate::known::Known;
-use crate::language::Language;
 use crate::oracle::{Oracle, Verdict, judge_timed};
 use crate::recipe::{BATCH, Case, GENERATOR_VERSION, Recipe, System};
-use crate::settings::{JobSettings, Settings, versions};
+use crate::settings::{JobSettings, Settings, check_language, versions};
 use crate::slowdown::Slowdown;
 
 /// The largest index.
@@ -35,10 +34,8 @@ pub struct Programs {
 impl Programs {
     /// Programs of this recipe. The first oracle is asked about everything.
     pub fn new(recipe: Recipe, oracles: Vec<Box<dyn Oracle>>) -> Result<Self, Error> {
-        if let Some(made) = recipe.fuzzer.language() {
-            for oracle in &oracles {
-                check_language(oracle.as_ref(), made)?;
-            }
+        for oracle in &oracles {
+            check_language(oracle.name(), oracle.language(), recipe.fuzzer.language())?;
         }
         Ok(Programs { recipe, oracles, known: Known::built_in()?, slowdown: Slowdown::default() })
     }
@@ -61,19 +58,6 @@ impl Programs {
     /// Classes of differences that are known.
     pub fn known(&self) -> &Known {
         &self.known
-    }
-}
-
-/// Refuses an oracle that would reject everything.
-fn check_language(oracle: &dyn Oracle, made: Language) -> Result<(), Error> {
-    match oracle.language() {
-        Some(judges) if judges != made => Err(Error::OtherLanguage {
-            oracle: oracle.name().to_owned(),
-            judges,
-            made,
-            next: format!("`--fuzzer {}` makes programs for it", judges.name()),
-        }),
-        _ => Ok(()),
     }
 }
 

@@ -32,8 +32,11 @@ impl CompletionsArgs {
 fn command() -> Command {
     let targets = TARGETS.iter().map(|target| target.name.to_owned());
     let targets: Vec<String> = targets.chain(Dialect::all().map(Dialect::name)).collect();
-    let fuzzers = FEATURES.iter().map(|(name, _)| (*name).to_owned());
-    let fuzzers: Vec<String> = std::iter::once("swarm".to_owned()).chain(fuzzers).collect();
+    let fuzzers = Language::ALL.into_iter().flat_map(|language| {
+        let features = language.features().iter().map(|(name, _)| (*name).to_owned());
+        std::iter::once(language.name().to_owned()).chain(features)
+    });
+    let fuzzers: Vec<String> = fuzzers.collect();
     let properties = Property::ALL.map(|property| property.name().to_owned());
     let properties: Vec<String> = properties.into_iter().chain(["all".to_owned()]).collect();
     let oracles = ORACLES.map(str::to_owned).to_vec();

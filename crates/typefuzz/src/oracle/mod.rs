@@ -219,10 +219,13 @@ pub(crate) fn find_called(
     }
 }
 
-/// The language of an oracle that is no compiler of Rust, by its name.
+/// The language of an oracle by its name. What a path leads to is known when it is started.
 pub(crate) fn language_of(name: &str) -> Option<Language> {
     let base = name.split_once(':').map_or(name, |(base, _)| base);
-    checker::named(base).map(|checker| checker.language)
+    match checker::named(base) {
+        Some(checker) => Some(checker.language),
+        None => ORACLES.contains(&base).then_some(Language::Rust),
+    }
 }
 
 /// Is an oracle found in PATH by its name, with no flags but the edition?
