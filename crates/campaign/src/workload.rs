@@ -255,7 +255,7 @@ fn work_with<W: Workload>(
 
 /// The indices of a piece, for people.
 fn indices(indices: &Range<u64>) -> String {
-    format!("{} to {}", indices.start, indices.end.saturating_sub(1))
+    format!("indices {} to {}", indices.start, indices.end.saturating_sub(1))
 }
 
 fn add(sum: &mut Ranges, more: &Ranges) {

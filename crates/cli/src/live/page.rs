@@ -42,3 +42,34 @@ fn document(snapshot: &Snapshot) -> String {
     // A snapshot has names, numbers and texts only, which can always be written.
     printed_json(&serde_json::to_string(snapshot).unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_loads_nothing_and_allows_nothing_else() {
+        let page = answer("/", &Snapshot::default()).expect("a page");
+        let nonce = page.policy.split_once("script-src 'nonce-").expect("a nonce").1;
+        let nonce = nonce.split('\'').next().expect("its end");
+        assert_eq!(page.body.matches(&format!("nonce=\"{nonce}\"")).count(), 2);
+        assert!(page.policy.starts_with("default-src 'none'"), "{}", page.policy);
+        for other in ["{{", "http://", "https://", "innerHTML", "insertAdjacentHTML", "eval("] {
+            assert!(!page.body.contains(other), "{other}");
+        }
+        let again = answer("/", &Snapshot::default()).expect("a page");
+        assert_ne!(page.policy, again.policy, "each answer has another number");
+        assert_eq!(answer("/other", &Snapshot::default()), None);
+    }
+
+    #[test]
+    fn the_document_is_the_snapshot() {
+        let snapshot = Snapshot { new_findings: 7, progress: Some(0.5), ..Snapshot::default() };
+        let answer = answer("/status.json", &snapshot).expect("a document");
+        let document: serde_json::Value = serde_json::from_str(&answer.body).expect("JSON");
+        assert_eq!(document["new_findings"], 7);
+        assert_eq!(document["progress"], 0.5);
+        assert_eq!(document["state"], "preparing");
+        assert!(document["queue"].is_null());
+    }
+}

@@ -123,6 +123,9 @@ fn restore(saved: &mut Option<Saved>) {
 /// Writes to the terminal. If it is gone, the campaign goes on.
 fn write(text: &str) {
     let mut terminal = std::io::stderr().lock();
+    if !terminal.is_terminal() {
+        return;
+    }
     let _ = terminal.write_all(text.as_bytes());
     let _ = terminal.flush();
 }
@@ -170,7 +173,8 @@ impl LiveScreen {
                 None => self.terminal.printed(&line.text),
             })
             .collect();
-        format!("\x1b[H{}\x1b[K\x1b[J", shown.join("\x1b[K\r\n"))
+        // Each line is wiped first: to wipe after a full line would take its last character.
+        format!("\x1b[H\x1b[K{}", shown.join("\r\n\x1b[K"))
     }
 }
 
@@ -195,5 +199,28 @@ fn is_q_pressed() -> bool {
             }
             _ => return is_pressed,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_gives_the_terminal_back() {
+        let screen = Screen::default();
+        screen.enter();
+        assert!(screen.is_entered());
+        let drawing = screen.clone();
+        let thread = std::thread::spawn(move || {
+            drawing.draw("a picture");
+            panic!("a thread fails");
+        });
+        assert!(thread.join().is_err());
+        assert!(!screen.is_entered());
+        // What is drawn or given back afterwards does nothing.
+        screen.draw("a picture");
+        screen.leave();
+        assert!(!screen.is_entered());
     }
 }

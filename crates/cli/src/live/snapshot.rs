@@ -214,7 +214,7 @@ impl Sampler {
         let Source { counters, line, .. } = &self.source;
         let targets = counts.iter().map(line.of_target).collect();
         self.samples.push_back(Sample { at: now, all: (line.rate)(counters), targets });
-        let is_old = |sample: &Sample| now.saturating_duration_since(sample.at) > WINDOW;
+        let is_old = |sample: &Sample| now.saturating_duration_since(sample.at) >= WINDOW;
         // One sample that is old enough stays, so that the window is covered.
         while self.samples.get(1).is_some_and(is_old) {
             self.samples.pop_front();
@@ -350,5 +350,112 @@ fn queue(link: &Link) -> QueueRow {
         under_way: totals.under_way,
         dead_letters: totals.dead_letters,
         workers_lost: totals.workers_lost,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strait_findings::{Discovery, Kind, Ranges, Recorded};
+    use strait_queue::{Part, TargetVersion};
+
+    use super::*;
+
+    const LINE: Line = Line {
+        texts: |counters| [format!("{} programs", counters.programs()), "0 runs".to_owned()],
+        rate: |counters| counters.programs(),
+        unit: "programs",
+        of_target: |target| target.programs,
+        target_unit: "programs",
+    };
+
+    fn sampler(counters: &Arc<Counters>, place: Place) -> (Sampler, Instant) {
+        let started = Instant::now();
+        let source = Source {
+            command: "strait fuzz",
+            folder: "strait-out".to_owned(),
+            counters: Arc::clone(counters),
+            line: LINE,
+            place,
+            started,
+            stop: Stop::default(),
+            link: None,
+        };
+        (Sampler::new(source), started)
+    }
+
+    fn part(programs: u64) -> Part {
+        let mut part = Part { programs, ..Part::default() };
+        part.indices = Ranges::default();
+        part
+    }
+
+    #[test]
+    fn rates_are_those_of_the_last_seconds() {
+        let counters = Arc::new(Counters::default());
+        let target =
+            |name: &str| TargetVersion { target: name.to_owned(), version: "1".to_owned() };
+        counters.set_targets(&[target("x"), target("y")]);
+        let (mut sampler, begun) =
+            sampler(&counters, Place { all: Some(4000), ..Place::default() });
+        let mut seen = Vec::new();
+        for (second, programs, stalls) in [(0, 0, 0), (10, 1000, 50), (20, 0, 0), (30, 200, 0)] {
+            counters.add(0, &part(programs));
+            counters.add(1, &part(stalls));
+            let now = sampler.snapshot(begun + Duration::from_secs(second));
+            let rates: Vec<f64> = now.targets.iter().map(|target| target.rate_now).collect();
+            seen.push((now.rate_now, rates, now.progress));
+        }
+        assert_eq!(
+            seen,
+            [
+                (0.0, vec![0.0, 0.0], Some(0.0)),
+                (105.0, vec![100.0, 5.0], Some(0.2625)),
+                (0.0, vec![0.0, 0.0], Some(0.2625)),
+                (20.0, vec![20.0, 0.0], Some(0.3125)),
+            ]
+        );
+    }
+
+    #[test]
+    fn texts_from_elsewhere_are_harmless_and_short() {
+        let counters = Arc::new(Counters::default());
+        counters.set_targets(&[TargetVersion {
+            target: "x\x1b[2J".to_owned(),
+            version: "\u{202e}1\n2".to_owned(),
+        }]);
+        let kind = Kind::WORKER_DEATH;
+        let mut discovery = Discovery::new(kind, "x", "1", 1, 1).title("<b>\x07</b>\n");
+        discovery.title += &"long ".repeat(1000);
+        let directory = "strait-out/findings/x".into();
+        let recorded = Recorded { id: "x".to_owned(), directory, new: true, count: 1 };
+        counters.add_finding(0, &recorded, &discovery);
+        counters.activity().set_thread(0, ThreadState::Running, Some(0), "tab\tbell\x07");
+        let (mut sampler, begun) = sampler(&counters, Place::default());
+        let now = sampler.snapshot(begun + Duration::from_secs(1));
+        assert_eq!(now.targets[0].target, "x\\u{1b}[2J");
+        assert_eq!(now.targets[0].version, "\\u{202e}1 2");
+        assert_eq!(now.targets[0].findings, 1);
+        assert_eq!(now.workers[0].what, "x\\u{1b}[2J tab bell\\u{7}");
+        assert!(now.findings[0].title.starts_with("<b>\\u{7}</b> long "), "{:?}", now.findings);
+        assert!(now.findings[0].title.chars().count() <= LONGEST + 1);
+        assert_eq!((now.new_findings, now.state), (1, CampaignState::Running));
+    }
+
+    #[test]
+    fn suspicions_and_threads_that_confirm_are_shown() {
+        let counters = Arc::new(Counters::default());
+        counters.set_targets(&[TargetVersion { target: "x".to_owned(), version: "1".to_owned() }]);
+        let activity = counters.activity();
+        activity.set_thread(0, ThreadState::Confirming, Some(0), "TestA, run 3");
+        let _waits = activity.suspect(0, "program 1");
+        let _begun = activity.suspect(0, "program 2").begin();
+        let (mut sampler, begun) = sampler(&counters, Place::default());
+        let now = sampler.snapshot(begun);
+        let shown: Vec<(&str, bool)> = now
+            .confirmations
+            .iter()
+            .map(|one| (one.what.as_str(), one.seconds.is_some()))
+            .collect();
+        assert_eq!(shown, [("TestA, run 3", true), ("program 1", false), ("program 2", true)]);
     }
 }

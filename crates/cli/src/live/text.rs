@@ -251,3 +251,127 @@ fn workers(snapshot: &Snapshot, columns: usize) -> Option<Section> {
     let rows = snapshot.workers.iter().map(row).collect();
     Some(Section { heading: painted(BOLD, "Workers".to_owned()), rows })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::snapshot::{ConfirmationRow, FindingRow, QueueRow, TargetRow, WorkerRow};
+
+    fn snapshot() -> Snapshot {
+        let target = |name: &str, done, findings| TargetRow {
+            target: name.to_owned(),
+            version: "1.2.3".to_owned(),
+            done,
+            rate_now: 12.5,
+            findings,
+        };
+        let worker = |name: &str, state| WorkerRow {
+            name: name.to_owned(),
+            state,
+            what: "kanal indices 32 to 63".to_owned(),
+            seconds: 2.0,
+        };
+        Snapshot {
+            command: "strait fuzz",
+            folder: "strait-out".to_owned(),
+            state: CampaignState::Running,
+            elapsed: 65.0,
+            left: Some(55.0),
+            progress: Some(0.5),
+            done: vec!["12,345 programs".to_owned(), "67,890 runs".to_owned()],
+            unit: "programs",
+            target_unit: "programs",
+            rate: 190.0,
+            rate_now: 1234.0,
+            new_findings: 3,
+            known_findings: 1,
+            findings: vec![FindingRow {
+                kind: "hang".to_owned(),
+                title: "kanal: a receiver sleeps".to_owned(),
+                ago: 12.0,
+                ..FindingRow::default()
+            }],
+            targets: vec![target("kanal", 12_000, 3), target("std", 345, 0)],
+            workers: vec![worker("1", "running"), worker("2", "waiting")],
+            confirmations: vec![
+                ConfirmationRow {
+                    target: "kanal".to_owned(),
+                    what: "program 17".to_owned(),
+                    seconds: Some(3.0),
+                },
+                ConfirmationRow { what: "program 18".to_owned(), ..ConfirmationRow::default() },
+            ],
+            memory: Some(345 << 20),
+            ..Snapshot::default()
+        }
+    }
+
+    fn shown(snapshot: &Snapshot, columns: usize, rows: usize) -> String {
+        let lines = lines(snapshot, Some("http://127.0.0.1:8080/"), columns, rows);
+        let texts: Vec<&str> = lines.iter().map(|line| line.text.trim_end()).collect();
+        texts.join("\n")
+    }
+
+    #[test]
+    fn the_picture_at_80_columns() {
+        let expected = "\
+strait fuzz: running, 1 min 05 s, 55 s left
+██████████████████████████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  50 %
+12,345 programs, 67,890 runs, 1,234 programs per second, 190 on average
+3 new findings, the last 12 s ago, 1 from before, memory 345 MiB
+
+Last findings
+  hang kanal: a receiver sleeps                                       12 s ago
+
+Being confirmed
+  kanal program 17                                                     for 3 s
+   program 18                                                            waits
+
+Targets                                         programs  per second  findings
+  kanal 1.2.3                                     12,000          12         3
+  std 1.2.3                                          345          12         0
+
+Workers
+  1  running     kanal indices 32 to 63                                    2 s
+  2  waiting     kanal indices 32 to 63                                    2 s
+
+
+
+
+q or Ctrl-C stops the campaign, findings in strait-out, http://127.0.0.1:8080/";
+        assert_eq!(shown(&snapshot(), 78, 24), expected);
+    }
+
+    #[test]
+    fn a_small_terminal_says_what_is_missing() {
+        let mut snapshot = snapshot();
+        let target = snapshot.targets[1].clone();
+        snapshot.targets.extend(std::iter::repeat_n(target, 40));
+        snapshot.state = CampaignState::Stopping;
+        let picture = shown(&snapshot, 60, 16);
+        assert!(picture.starts_with("strait fuzz: stopping, 1 min 05 s, 55 s left\n"), "{picture}");
+        for heading in ["Last findings", "Being confirmed", "Targets", "Workers"] {
+            assert!(picture.contains(heading), "{heading}:\n{picture}");
+        }
+        assert!(picture.contains("(and 40 more)"), "{picture}");
+        assert!(picture.contains("stopping; Ctrl-C stops at once"), "{picture}");
+    }
+
+    #[test]
+    fn no_picture_is_larger_than_the_terminal() {
+        let mut snapshot = snapshot();
+        snapshot.queue = Some(QueueRow { given_out: u64::MAX, ..QueueRow::default() });
+        snapshot.workers[0].name = "a-very-long-name-of-a-machine".repeat(5);
+        snapshot.memory = Some(u64::MAX);
+        for columns in 1..100 {
+            for rows in 0..40 {
+                for snapshot in [&snapshot, &Snapshot::default()] {
+                    let lines = lines(snapshot, Some("http://127.0.0.1:8080/"), columns, rows);
+                    assert_eq!(lines.len(), rows, "{columns} columns");
+                    let is_fit = |line: &Line| line.text.chars().count() <= columns;
+                    assert!(lines.iter().all(is_fit), "{columns} columns, {rows} rows: {lines:?}");
+                }
+            }
+        }
+    }
+}

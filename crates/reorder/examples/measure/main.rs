@@ -6,11 +6,16 @@
 //! - `cargo run --release -p strait-reorder --example measure seeds [RUNS]`
 //! - `cargo run --release -p strait-reorder --example measure replays [TRIES [SEED]]`
 //! - `cargo run --release -p strait-reorder --example measure overhead [ROUNDS]`
+//! - `cargo run --release -p strait-reorder --example measure emit STRAIT [STEP]`
+//! - `cargo run --release -p strait-reorder --example measure fixed STRAIT [STEP]`
+//!
+//! The last two need the path of a `strait` binary and measure every STEPth finding.
 
 #![allow(clippy::print_stdout, reason = "a program that prints what it measured")]
 
 mod ablation;
 mod campaign;
+mod kept;
 mod mutants;
 mod overhead;
 mod replays;
@@ -48,18 +53,29 @@ fn report() -> Outcome<()> {
     let number = |at: usize, default: u64| -> Outcome<u64> {
         Ok(arguments.get(at).map_or(Ok(default), |text| text.parse())?)
     };
-    let runs = number(1, 60)?;
     match arguments.first().map(String::as_str) {
-        Some("suite") => suite::report(runs, &arguments.get(2).map_or(kernels, PathBuf::from)),
+        Some("suite") => {
+            suite::report(number(1, 60)?, &arguments.get(2).map_or(kernels, PathBuf::from))
+        }
         Some("ablation") => {
             let plot = arguments.get(2).map_or("ablation.svg", String::as_str);
-            ablation::report(runs, &kernels, plot)
+            ablation::report(number(1, 60)?, &kernels, plot)
         }
         Some("seeds") => seeds::report(number(1, 240)?, &kernels),
         Some("replays") => replays::report(number(1, 20)?, number(2, 1)?, &kernels),
+        Some(command @ ("emit" | "fixed")) => {
+            let strait = PathBuf::from(arguments.get(1).ok_or("name a strait binary")?);
+            let strait = strait.canonicalize()?.display().to_string();
+            let step = usize::try_from(number(2, 1)?)?;
+            match command {
+                "emit" => kept::emit(&strait, &kernels, step),
+                _ => kept::fixed(&strait, &kernels, step),
+            }
+        }
         Some("overhead") => overhead::report(number(1, 5)?),
         _ => Err("measure suite [RUNS [MODULE]] | ablation [RUNS [SVG]] | mutants FROM MODULE | \
-                  seeds [RUNS] | replays [TRIES [SEED]] | overhead [ROUNDS]"
+                  seeds [RUNS] | replays [TRIES [SEED]] | overhead [ROUNDS] | emit STRAIT [STEP] | \
+                  fixed STRAIT [STEP]"
             .into()),
     }
 }
