@@ -71,11 +71,7 @@ fn wait<A>(
         }
         match deadline {
             None => listener.wait(),
-            Some(deadline) => {
-                if listener.wait_deadline(deadline).is_none() {
-                    return None;
-                }
-            }
+            Some(deadline) => listener.wait_deadline(deadline)?,
         }
     }
 }
