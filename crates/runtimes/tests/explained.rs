@@ -20,13 +20,17 @@ type Spare = fn(Flavour, &mut Contract);
 /// Faults of current versions that are known, each with what not to ask for so that the rest can be
 /// tested: flume's `Selector` misses wake-ups (upstream issue 135), and its messages were seen out
 /// of order between a task and a thread; kanal's `send_timeout` leaks the message when time runs
-/// out.
-const KNOWN: [(&str, Spare); 2] = [
+/// out; a thread may sleep beside a free permit of async-lock's semaphore.
+const KNOWN: [(&str, Spare); 3] = [
     ("flume", |flavour, contract| {
         contract.select_gets = false;
         contract.many_receivers = flavour != Flavour::Mixed;
     }),
     ("kanal", |_, contract| contract.cancel_puts = false),
+    ("async-lock-semaphore", |flavour, contract| {
+        contract.many_receivers = flavour == Flavour::Tasks;
+        contract.many_senders = flavour == Flavour::Tasks;
+    }),
 ];
 
 /// Programs per target × flavour × style; `STRAIT_PROGRAMS` asks for more.

@@ -101,10 +101,10 @@ pub fn extend(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) {
     }
 }
 
-/// Puts one gadget that the target can take into an empty program: a third of the programs is the
-/// barest form of X-ABANDON, a third is X-QUIT, and among the others all are equally likely.
+/// Puts one gadget that the target can take into an empty program: a quarter of the programs is the
+/// barest form of X-ABANDON, half is X-QUIT, and among the others all are equally likely.
 pub fn insert_any_gadget(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Option<()> {
-    let drawn = builder.stream.below(3);
+    let drawn = builder.stream.below(4);
     if drawn == 0
         && is_possible(Rule::XAbandon, builder.capabilities)
         && let Some(statements) = gadgets::bare_abandon(builder, draft)
@@ -113,7 +113,7 @@ pub fn insert_any_gadget(builder: &mut Builder<'_>, draft: &mut Draft, room: u32
         builder.counts.record(Rule::XAbandon);
         return Some(());
     }
-    if drawn == 1 && insert_quitting(builder, draft, room).is_some() {
+    if matches!(drawn, 1 | 2) && insert_quitting(builder, draft, room).is_some() {
         return Some(());
     }
     let is_gadget = |rule| !matches!(rule, Rule::XTry | Rule::XCancel | Rule::XHandOff);

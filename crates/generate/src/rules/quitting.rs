@@ -90,8 +90,8 @@ pub fn quit(builder: &mut Builder<'_>, draft: &mut Draft, room: u32) -> Option<V
         let get = quitting_get(builder, &channels);
         received.last_mut()?.push(get);
     }
-    let mut senders = dealt(builder, sent, all.many_senders);
-    let mut receivers = dealt(builder, received, all.many_receivers);
+    let mut senders = dealt(builder, sent, all.many_senders, counts.quitting_puts > 0);
+    let mut receivers = dealt(builder, received, all.many_receivers, counts.quitting_gets > 0);
     let mut bodies = Vec::new();
     match ending {
         Ending::Buffer => {}
@@ -189,12 +189,18 @@ fn draw_room(builder: &mut Builder<'_>, ending: Ending, counts: &Counts) -> Opti
     })
 }
 
-/// Deals operations out to several processes where there may be several. Each process is through with
-/// the operations on one channel before it begins with those on the next, so that the argument for a
-/// channel does not depend on that for a later one.
-fn dealt(builder: &mut Builder<'_>, channels: Vec<Vec<Stmt>>, may_be_many: bool) -> Vec<Body> {
+/// Deals operations out to processes: to several on a side that gives up, so that others wait beside those,
+/// and to any number on the other side. Each process is through with the operations on one channel before it
+/// begins with those on the next, so that the argument for a channel does not depend on that for a later one.
+fn dealt(
+    builder: &mut Builder<'_>,
+    channels: Vec<Vec<Stmt>>,
+    may_be_many: bool,
+    quits: bool,
+) -> Vec<Body> {
     let most = channels.iter().map(Vec::len).max().unwrap_or(1).clamp(1, 3) as u32;
-    let hands = if may_be_many { builder.stream.between(most.min(2), most) } else { 1 };
+    let least = if quits { most.min(2) } else { 1 };
+    let hands = if may_be_many { builder.stream.between(least, most) } else { 1 };
     let mut bodies = vec![Body::new(); hands as usize];
     for mut operations in channels {
         builder.stream.shuffle(&mut operations);
@@ -260,7 +266,7 @@ fn race(builder: &mut Builder<'_>, mut cases: Vec<Case>, may_time_out: bool) -> 
 
 /// One case, and a way out of it: rather after a while than at once.
 fn given_up(builder: &mut Builder<'_>, case: Case, times_out: bool, tries: bool) -> Stmt {
-    if times_out && (!tries || builder.stream.chance(3, 4)) {
+    if times_out && (!tries || builder.stream.chance(7, 8)) {
         make::select(vec![case, make::timeout_case(Vec::new())], None)
     } else {
         make::select(vec![case], Some(Block::default()))

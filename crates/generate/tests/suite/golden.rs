@@ -42,12 +42,12 @@ fn programs_never_change() {
         lines.join("\n"),
         expect![[r#"
         version 4
-        A 72e0363606bf0cb3 bd6aa79b9db30ded
-        B 71e07294148e3255 64517d339d9b072e
-        C 10d3ebaead35fa05 4fd9ed5f2f2e4fb6
-        D c6f1f716f8342ece 1df2bbb9b5ddf506
-        E 7b5119d65e180889 3c799a88ec8cf529
-        F 7016bec9d46bd005 d368bf07e3797b37"#]],
+        A 72e0363606bf0cb3 9b0a0206fea32f43
+        B 71e07294148e3255 caf25465ff1f5d6e
+        C 10d3ebaead35fa05 62b08c9fac56db7b
+        D c6f1f716f8342ece b8d1b8342db96b4e
+        E 7b5119d65e180889 0cb2215c376d9252
+        F 7016bec9d46bd005 8ab9c492d3218e13"#]],
     );
 }
 

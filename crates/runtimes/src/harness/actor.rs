@@ -299,7 +299,8 @@ impl<T: Target, W: Word> Actor<T, W> {
     /// is about to give an operation up.
     pub fn line_up(&mut self, is_quitting: bool) {
         match self.pace {
-            Pace::Rushed => return,
+            Pace::Rushed if !is_quitting => return,
+            Pace::Rushed => {}
             Pace::Rushing => self.pace = Pace::Rushed,
             Pace::Measured => {}
         }
@@ -318,14 +319,16 @@ impl<T: Target, W: Word> Actor<T, W> {
     /// How long a thread waits before it gives up: mostly not longer than another one takes for its
     /// next operation, sometimes long enough to fall asleep.
     pub fn endurance(&mut self) -> Duration {
-        let random = &mut self.process.random;
+        let mut shared = self.scene.instance.quitting();
+        let random = shared.as_mut().unwrap_or(&mut self.process.random);
         let most = if random.below(4) == 0 { 60 } else { 6 };
         Duration::from_micros(u64::from(random.below(most)))
     }
 
     /// How a task gives up.
     pub fn manner(&mut self) -> Manner {
-        let random = &mut self.process.random;
+        let mut shared = self.scene.instance.quitting();
+        let random = shared.as_mut().unwrap_or(&mut self.process.random);
         match random.below(8) {
             0..3 => Manner::Polled(random.below(6)),
             3..6 => Manner::Woken(1 + random.below(40)),

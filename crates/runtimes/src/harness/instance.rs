@@ -148,8 +148,9 @@ pub struct Instance<T: Target, W: Word> {
     accounts: Mutex<Vec<Arc<Account>>>,
     /// Processes that arrived before an operation, and before giving one up.
     arrivals: [AtomicU64; 2],
-    /// Do those that give up wait for each other, instead of for any process?
-    separates_quitting: bool,
+    /// If those that give up an operation wait for each other, instead of for any process: the decisions
+    /// about how they give up, which are the same for all, so that they meet.
+    quitting: Option<Random>,
     /// Its place in the batch.
     place: usize,
 }
@@ -173,7 +174,7 @@ impl<T: Target, W: Word> Instance<T, W> {
             keeps_ends,
             closes_by_operation,
             lets_go_early: random.below(4) > 0,
-            separates_quitting: random.below(2) == 0,
+            quitting: (random.below(2) == 0).then_some(random),
             cells: Mutex::default(),
             accounts: Mutex::default(),
             arrivals: Default::default(),
@@ -234,13 +235,22 @@ impl<T: Target, W: Word> Instance<T, W> {
         false
     }
 
+    /// The decisions about how operations are given up, if they are the same for all processes.
+    pub fn quitting(&self) -> Option<Random> {
+        self.quitting.clone()
+    }
+
     /// Lines two processes up before an operation, or before giving one up: waits a moment for the other
     /// one of a pair.
     pub fn line_up(&self, is_quitting: bool) {
         const ROUNDS: u32 = 150;
-        let arrivals = &self.arrivals[usize::from(is_quitting && self.separates_quitting)];
+        // Who gives up often begins to do so when a message or a place has come, and the next one comes later.
+        const QUITTING_ROUNDS: u32 = 600;
+        let is_apart = is_quitting && self.quitting.is_some();
+        let arrivals = &self.arrivals[usize::from(is_apart)];
+        let rounds = if is_apart { QUITTING_ROUNDS } else { ROUNDS };
         let ticket = arrivals.fetch_add(1, Ordering::AcqRel);
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds {
             if arrivals.load(Ordering::Acquire) > (ticket | 1) {
                 return;
             }

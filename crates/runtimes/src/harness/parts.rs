@@ -8,6 +8,7 @@ use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
+use std::time::Duration;
 
 use super::executor::lock;
 use super::plan::Capacity;
@@ -187,26 +188,41 @@ pub fn received_once<F: Future + Unpin>(
     })
 }
 
+/// How often an operation is tried before who waits takes short naps: to keep the processor busy would hold up
+/// the very process that it waits for.
+const TRIES: u32 = 64;
+/// How long a nap is, at least.
+const NAP: Duration = Duration::from_micros(5);
+
 /// Tries on this thread until it succeeds.
 pub fn try_until<A>(mut attempt: impl FnMut() -> Option<A>) -> A {
+    let mut tried: u32 = 0;
     loop {
-        for _ in 0..64 {
-            if let Some(answer) = attempt() {
-                return answer;
-            }
-            std::hint::spin_loop();
+        if let Some(answer) = attempt() {
+            return answer;
         }
-        std::thread::yield_now();
+        if tried < TRIES {
+            tried += 1;
+            std::hint::spin_loop();
+        } else {
+            std::thread::sleep(NAP);
+        }
     }
 }
 
 /// Tries in this task until it succeeds.
 pub fn try_until_task<A>(mut attempt: impl FnMut() -> Option<A>) -> impl Future<Output = A> {
-    poll_fn(move |context| match attempt() {
-        Some(answer) => Poll::Ready(answer),
-        None => {
-            context.waker().wake_by_ref();
-            Poll::Pending
+    let mut tried: u32 = 0;
+    poll_fn(move |context| {
+        if let Some(answer) = attempt() {
+            return Poll::Ready(answer);
         }
+        if tried < TRIES {
+            tried += 1
+        } else {
+            std::thread::sleep(NAP)
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
     })
 }

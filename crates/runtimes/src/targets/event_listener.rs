@@ -71,11 +71,7 @@ fn wait<A>(
         }
         match deadline {
             None => listener.wait(),
-            Some(deadline) => {
-                if listener.wait_deadline(deadline).is_none() {
-                    return None;
-                }
-            }
+            Some(deadline) => listener.wait_deadline(deadline)?,
         }
     }
 }
@@ -139,11 +135,7 @@ impl Target for EventListener {
         wait(&receiver.is_sent, None, || receiver.pop()).unwrap_or(Answer::Unsupported)
     }
 
-    fn put_within<W: Word>(
-        sender: &Sender<W>,
-        word: W,
-        patience: Duration,
-    ) -> Option<Answer<W>> {
+    fn put_within<W: Word>(sender: &Sender<W>, word: W, patience: Duration) -> Option<Answer<W>> {
         let (deadline, mut word) = (Instant::now() + patience, Some(word));
         wait(&sender.has_room, Some(deadline), || sender.push(&mut word))
     }

@@ -288,7 +288,9 @@ impl Target for TokioSync {
             TokioSync::Notify => {
                 Waiting::Notifications { messages: Notify::new(), places: Notify::new() }
             }
-            TokioSync::Mutex => Waiting::Locks { message: Lock::new(false), place: Lock::new(true) },
+            TokioSync::Mutex => {
+                Waiting::Locks { message: Lock::new(false), place: Lock::new(true) }
+            }
         };
         let buffer = Mutex::new(Buffer::new(capacity));
         let (sender, receiver) = ends(Built { buffer, waiting });
