@@ -36,21 +36,21 @@ pub struct CampaignArgs {
     /// Random seed [default: random, printed in the summary]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Time limit, such as 90s, 10m, 1h30m, compiling included [default: 1m after everything is
-    /// compiled, unless the number of programs or runs is limited]
+    /// Time limit, such as 90s, 10m or 1h30m, including compilation [default: 1m after compilation,
+    /// or no time limit if the number of programs or runs is limited]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub time: Option<Duration>,
-    /// Programs, compilers or tests that run at the same time [default: one per core]
+    /// Number of programs, compilers or tests that run at the same time [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
-    /// Only share I of N, for N machines that do not know of each other: 0/4, 1/4, 2/4, 3/4.
-    /// Programs are dealt in runs of a thousand, so a share of a small count may be empty
+    /// Run only share I of N, such as 0/4, 1/4, 2/4 or 3/4 on four machines, which need no connection.
+    /// Programs are divided into blocks of 1,000, so with a small --count a share may be empty
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
     /// Folder for findings
     #[arg(long, value_name = "DIR", default_value = "strait-out")]
     pub out: PathBuf,
-    /// Resume the campaign in that folder
+    /// Resume the campaign in the folder of --out
     #[arg(long)]
     pub resume: bool,
     #[command(flatten)]

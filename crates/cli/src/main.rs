@@ -26,7 +26,7 @@ use strait_toolchain::Entry;
 
 use crate::ui::{Color, Status, Ui};
 
-/// Finds concurrency bugs where channels are: in runtimes, programs and compilers.
+/// Finds concurrency bugs in channel runtimes, in programs that use channels, and in compilers.
 #[derive(Parser)]
 #[command(name = "strait", version, max_term_width = 100, arg_required_else_help = true)]
 struct Cli {

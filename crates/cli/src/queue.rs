@@ -23,13 +23,13 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Where others do the work.
 #[derive(Args, Clone, Debug)]
 pub struct QueueArgs {
-    /// Let `strait worker`s do the work, through JetStream: nats://HOST:4222/NAME
+    /// Distribute the work to `strait worker` processes, through NATS JetStream: nats://HOST:4222/NAME
     #[arg(long, value_name = "ADDRESS")]
     pub queue: Option<String>,
-    /// With --queue: a NATS creds file [default: NATS_CREDS, or what NATS_CONTEXT says]
+    /// With --queue: NATS credentials file [default: from NATS_CREDS or NATS_CONTEXT]
     #[arg(long, value_name = "FILE", requires = "queue")]
     creds: Option<PathBuf>,
-    /// With --queue: work of a worker that was silent for so long goes to another [default: 30s]
+    /// With --queue: how long a worker may be silent before another worker gets its work [default: 30s]
     #[arg(long, value_name = "TIME", requires = "queue", value_parser = duration::parse)]
     lease: Option<Duration>,
     /// With --queue: serve metrics for Prometheus at this address, such as 127.0.0.1:9464

@@ -30,20 +30,21 @@ const KEPT: usize = 64 << 20;
 /// Say whether a patch has removed the fault of a finding
 #[derive(Args)]
 #[command(after_help = "\
-The finding is run again as `strait replay` does. Then its neighbourhood is searched: for a finding of `strait go \
-fuzz`, other orders of messages, locks and timeouts of the same test; for a finding of `strait fuzz`, other runs \
-of the same program on the working tree of --path; for a finding of `strait types`, the same compilers again.
-A fault is recognised by its kind, its test and what happens at which file, whatever the line.
-\"gone\" says that no order that was tried shows it, which is no proof.
-Exit codes: 0 gone, 1 still there or moved, 2 usage, input or environment error, or nothing can be said.")]
+Strait first runs the finding again, as `strait replay` does. Then it searches for the fault: for a finding of \
+`strait go fuzz`, in other orders of messages, locks and timeouts of the same test; for a finding of `strait \
+fuzz`, in other runs of the same program on the working tree of --path; for a finding of `strait types`, with \
+the same compilers.
+Two faults are the same if their kind, test, operation and file are the same; line numbers may differ.
+\"gone\" means that the fault did not show in any order that was tried. This is not a proof.
+Exit codes: 0 gone, 1 still there or moved, 2 usage, input or environment error, or no answer is possible.")]
 pub struct FixedArgs {
     /// The finding's directory
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// For a finding of `strait go fuzz`: number of orders that are tried around it
+    /// For a finding of `strait go fuzz`: number of other orders to try
     #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
-    /// Time for the search
+    /// Time limit for the search
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "2m")]
     time: Duration,
     /// For a finding of `strait fuzz`: the working tree with the patch

@@ -20,13 +20,14 @@ const ANY_EXIT_CODES: &str = "0 nothing found, 1 something found, 2 Strait or it
 const FILES: [(&str, &str); 2] = [
     (
         "strait.toml",
-        "Settings, read from the current folder: a table a command, such as [fuzz] or [go.verify], \
-         with the names of its options as keys. What is given on the command line wins.",
+        "Settings, read from the current folder: one table per command, such as [fuzz] or \
+         [go.verify], with the names of its options as keys. Options on the command line take \
+         precedence.",
     ),
     (
         "strait-out/",
-        "Where campaigns keep what they find unless --out says otherwise: a directory for each \
-         finding, an index, and report.html.",
+        "Findings of campaigns, unless --out names another folder: one directory per finding, an \
+         index, and report.html.",
     ),
 ];
 

@@ -9,17 +9,17 @@ use strait_findings::{Error, INDEX, Store};
 use crate::campaign::write_report;
 use crate::ui::{Status, Ui, grouped};
 
-/// Join what several machines have found
+/// Merge the campaign folders of several machines into one folder
 #[derive(Args)]
 #[command(after_help = "\
-Each machine fuzzes its share (`strait fuzz --seed 1 --count 1000000 --shard 0/4 --out DIR`); the \
-folders are joined into one with one report. To merge a folder again adds what is new in it.
-Exit codes: 0 nothing was found, 1 something was, 2 a folder cannot be read or written.")]
+Each machine fuzzes its share (`strait fuzz --seed 1 --count 1000000 --shard 0/4 --out DIR`). Then this \
+command merges their folders into one folder with one report. Merging a folder again adds what is new in it.
+Exit codes: 0 nothing was found, 1 something was found, 2 a folder cannot be read or written.")]
 pub struct MergeArgs {
     /// Folders of campaigns
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
-    /// Folder for what they hold together
+    /// Folder for the merged campaign
     #[arg(long, value_name = "DIR", default_value = "strait-out")]
     out: PathBuf,
 }

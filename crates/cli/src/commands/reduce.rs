@@ -30,18 +30,19 @@ const DEFAULT_TIME: Duration = Duration::from_secs(300);
 /// How long the program without Strait may run, all runs together.
 const REPRODUCING: Duration = Duration::from_secs(90);
 
-/// Make a finding's program small
+/// Reduce the program of a finding to a smaller one
 #[derive(Args)]
 #[command(after_help = "\
-What is left out never makes the program wait forever (that is proved), and the fault still shows \
-(that is tried). The result is put into the directory as reduced.strait; `strait replay` uses it.
-Like `strait replay`, it runs no program that a finding names unless you name it too.
+Strait removes parts of the program and runs each smaller program to see whether the fault still shows. \
+For a finding of `strait fuzz`, it first proves that the smaller program cannot wait forever, and writes \
+the result to the finding's directory as reduced.strait; `strait replay` then runs this program.
+Like `strait replay`, this command runs a program that a finding names only if you name it too.
 Exit codes: 0 done, 2 it could not be done or the fault does not show any more.")]
 pub struct ReduceArgs {
     /// The finding's directory
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// How long to try, compiling included [default: 5m after everything is compiled]
+    /// Time limit, including compilation [default: 5m after compilation]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     time: Option<Duration>,
     /// For a finding of `strait fuzz`: run it on the working tree in this folder, whatever version it

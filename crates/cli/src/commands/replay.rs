@@ -28,18 +28,18 @@ const NOT_RUN: &str = "stopped before the program had run once; give --time more
 /// Run a finding again
 #[derive(Args)]
 #[command(after_help = "\
-The program is run alone, more and more often, until the fault shows or time is up.
-A finding may come from another person: strait runs no program and compiles no folder that a finding \
-names unless you name it too, with --oracle or --module, or pass --trust. docs/security.md says more.
-Exit codes: 0 it did not show, 1 it showed again, 2 it could not be run.")]
+Strait runs the program alone, with more and more repetitions, until the fault shows or the time is over.
+A finding may come from another person. If a finding names a program or a folder, Strait runs or compiles \
+it only if you name it too, with --oracle or --module, or if you pass --trust. See docs/security.md.
+Exit codes: 0 the fault did not show, 1 the fault showed again, 2 the finding could not be run.")]
 pub struct ReplayArgs {
     /// The finding's directory
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// How long to try, compiling included [default: 1m after everything is compiled]
+    /// Time limit, including compilation [default: 1m after compilation]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     time: Option<Duration>,
-    /// How often a Go test is run
+    /// For a finding of `strait go fuzz`: number of runs of its test
     #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u64).range(1..))]
     tries: u64,
     /// For a finding of `strait fuzz`: run it on the working tree in this folder, whatever version it

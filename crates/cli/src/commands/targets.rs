@@ -7,7 +7,7 @@ use strait_runtimes::{TARGETS, TargetInfo};
 
 use crate::ui::{Paint, Status, Ui};
 
-/// List what can be fuzzed here
+/// List the targets of `strait fuzz`
 #[derive(Args)]
 pub struct TargetsArgs {}
 

@@ -10,13 +10,13 @@ use strait_toolchain::Launcher;
 /// Compilers that may run for a finding.
 #[derive(Args, Clone, Debug)]
 pub struct TrustArgs {
-    /// For a finding of `strait types`: a compiler that may run, as `strait types` names it, or
-    /// NAME=PATH for a compiler that stands in for the one called NAME; rustc in PATH and its
+    /// For a finding of `strait types`: allow this compiler to run, named as for `strait types`.
+    /// NAME=PATH runs the compiler at PATH instead of the one called NAME. rustc in PATH and its
     /// variants need not be named
     #[arg(long, value_name = "NAME")]
     oracle: Vec<String>,
-    /// Run every program and compile every folder that the finding names; only for findings from
-    /// people whom you would let use this machine
+    /// Run every program and compile every folder that the finding names. Use this only for findings
+    /// from people whom you would allow to use this machine
     #[arg(long)]
     pub trust: bool,
 }

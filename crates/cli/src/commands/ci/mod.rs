@@ -35,37 +35,37 @@ const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 /// The least time for a command: less than this compiles nothing.
 const LEAST: Duration = Duration::from_secs(5);
 
-/// Run everything that applies to this folder, and fail on new findings only
+/// Run all checks that apply to a folder, and fail only if there is a new finding
 #[derive(Args)]
 #[command(after_help = "\
-What is looked for, in this folder or in the nearest folders below it, and what runs:
+Strait looks for these files, in the folder or in the nearest folders below it, and runs these commands:
   go.mod       strait go verify ./..., strait go fuzz ./...
   Cargo.toml   cargo test of packages that use the library (strait, strait-loom, strait-tokio, \
 strait-linearizability); strait fuzz of channel crates in the versions of Cargo.lock
 
-Known findings are those of the baseline. Findings are silenced by `//strait:ignore RULE reason` in Go and \
-Rust files and by `# strait:ignore RULE reason` where Cargo.toml names a crate.
+Findings in the baseline are known. To silence a finding, write `//strait:ignore RULE reason` into a Go or \
+Rust file, or `# strait:ignore RULE reason` where Cargo.toml names a crate.
 The summary is Markdown. It is also appended to the file that GITHUB_STEP_SUMMARY names.
 Exit codes: 0 no new finding and every command ran, 1 new findings, 2 usage, input or environment error, or \
 a command could not run.")]
 pub struct CiArgs {
-    /// The folder that is checked
+    /// Folder to check
     #[arg(value_name = "DIR", default_value = ".")]
     folder: PathBuf,
-    /// Time for all commands together
+    /// Time limit for all commands together
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "10m")]
     time: Duration,
-    /// Only this command; may be given several times
+    /// Run only this command; may be given several times
     #[arg(long, value_name = "COMMAND")]
     only: Vec<StepKind>,
-    /// Random seed: the same runs for every change
+    /// Random seed; it does not vary by default, so every change is checked with the same runs
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Known findings of all commands: only others fail the build [default: strait-baseline.json in the
-    /// folder, if it is there]
+    /// File of known findings of all commands, which do not fail the build [default:
+    /// strait-baseline.json in the folder, if it exists]
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Write all findings into the file of the baseline
+    /// Write all findings to the baseline file
     #[arg(long)]
     write_baseline: bool,
     /// Write the findings of all commands as one SARIF file, for code scanning

@@ -26,7 +26,7 @@ const QUOTED: usize = 6;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepKind {
-    /// Prove Go entries, or show violations
+    /// Prove that Go programs and tests have no violations, or show the violations
     GoVerify,
     /// Run the tests of packages that use the library
     RustTests,

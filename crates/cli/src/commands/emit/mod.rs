@@ -22,27 +22,27 @@ const FOLDER: &str = "emitted";
 /// A test that fails in fewer runs of a hundred is not reliable.
 const RELIABLE: u64 = 95;
 
-/// Make a plain test of a finding, which fails without Strait
+/// Turn a finding into an ordinary test that shows the fault without Strait
 #[derive(Args)]
 #[command(after_help = "\
-A finding of `strait go fuzz` becomes a Go test that runs your test, by the real clock or in a bubble of \
-testing/synctest, and fails if a goroutine stays blocked or panics where the finding says. If that needs an \
-order, short waits are put before statements of copies of your files; nothing in the module is changed.
+A finding of `strait go fuzz` becomes a Go test that calls your test, with the real clock or in a bubble of \
+testing/synctest. It fails if a goroutine stays blocked or panics at the place of the finding. If the fault \
+needs a certain order, Strait adds short waits to copies of your files; the module itself is not changed.
 A finding of `strait types` is written as one file with the annotations of rustc's ui tests.
 A finding of `strait fuzz` in a Rust crate becomes a crate with a test that uses that crate alone.
-What is emitted is compiled and run, and the summary says how often it failed. It is written to the folder \
-`emitted` of the finding. Like `strait replay`, this runs no program and compiles no folder that only the \
+The test is written to the folder `emitted` of the finding, compiled and run. The summary says in how many \
+runs it failed. Like `strait replay`, this command runs no program and compiles no folder that only the \
 finding names.
-Exit codes: 0 it failed in at least 95 % of its runs, 1 it failed less often, 2 usage, input or environment \
-error, or nothing can be emitted.")]
+Exit codes: 0 the test failed in at least 95 % of its runs, 1 the test failed less often, 2 usage, input or \
+environment error, or no test can be emitted.")]
 pub struct EmitArgs {
     /// The finding's directory
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// Number of runs of what is emitted [default: 20, and 5 for crates]
+    /// Number of runs of the emitted test [default: 20 for a Go test, otherwise 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub runs: Option<u64>,
-    /// Time for the search, or for all runs of a crate
+    /// Time limit for the search, or for all runs of an emitted crate
     #[arg(long, value_name = "TIME", value_parser = duration::parse, default_value = "2m")]
     pub time: Duration,
     #[command(flatten)]

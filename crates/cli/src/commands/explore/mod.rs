@@ -29,28 +29,27 @@ use crate::interrupt;
 use crate::progress::{Progress, Quantity};
 use crate::ui::{Status, Ui};
 
-/// Explore all behaviours of a program: verdict, outcomes, and a trace to what goes wrong
+/// Explore all behaviours of a program: verdict, outcomes, and a trace to a fault
 #[derive(Args)]
 #[command(after_help = "\
 Exit codes: 0 every execution terminates, or nothing was found within the bounds (unknown), 1 some \
-execution does not terminate (deadlock, leak, panic, diverges), 2 the program or the command line \
-is wrong.")]
+execution does not terminate (deadlock, leak, panic, diverges), 2 usage, input or environment error.")]
 pub struct ExploreArgs {
     /// The program, in the language of docs/language.md
     file: PathBuf,
-    /// How to search [default: states, or bounded when a bound is given]
+    /// Search strategy [default: states, or bounded if a bound is given]
     #[arg(long, value_name = "ENGINE")]
     engine: Option<EngineName>,
-    /// At most so many pre-emptive context switches
+    /// Maximum number of pre-emptive context switches per execution
     #[arg(long, value_name = "N")]
     preemptions: Option<u32>,
-    /// A process may poll at most so many times more often than another that could go on
+    /// How many times more often a process may poll than another process that can go on
     #[arg(long, value_name = "N")]
     fair: Option<u32>,
-    /// At most so many deviations from the deterministic scheduler
+    /// Maximum number of deviations from the deterministic scheduler per execution
     #[arg(long, value_name = "N")]
     delays: Option<u32>,
-    /// At most so many steps an execution
+    /// Maximum number of steps per execution
     #[arg(long, value_name = "N")]
     length: Option<usize>,
     /// Show every outcome, not only the verdict
@@ -59,30 +58,32 @@ pub struct ExploreArgs {
     /// Visit every state, without partial-order reduction (states)
     #[arg(long)]
     no_reduction: bool,
-    /// Take interchangeable processes for equal (states); outcomes are then up to renaming
+    /// Treat interchangeable processes as equal (states); outcomes are then up to renaming
     #[arg(long)]
     symmetry: bool,
-    /// How many executions to draw (random, pct, pos, surw) [default: 10000]
+    /// Number of random executions (random, pct, pos, surw) [default: 10000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     runs: Option<u64>,
-    /// Which executions to draw (random, pct, pos, surw) [default: 0]
+    /// Random seed (random, pct, pos, surw) [default: 0]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// How many orderings a bug may need (pct) [default: 3]
+    /// Bug depth: number of ordering constraints that a bug may need (pct) [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     depth: Option<u32>,
-    /// Perform this schedule only, and tell it
+    /// Run only this schedule and print its steps
     #[arg(long, value_name = "SCHEDULE", conflicts_with_all = SEARCHING)]
     replay: Option<String>,
-    /// Say whether the program lies in the fragment of Stiévenart and Madsen, OOPSLA 2020, and its effect
+    /// Say whether the program belongs to the calculus of Stiévenart and Madsen, OOPSLA 2020, and print
+    /// its effect
     #[arg(long, conflicts_with_all = SEARCHING, conflicts_with = "replay")]
     lambda_chan: bool,
-    /// Check this property instead: no-deadlock, no-leak, live, channel-safe, mutex-safe,
-    /// waitgroup-safe, locks-released, eventual-reception, no-terminal, no-cycle, or all; may be
-    /// given several times
+    /// Check this property instead of computing the verdict: no-deadlock, no-leak, live, channel-safe,
+    /// mutex-safe, waitgroup-safe, locks-released, eventual-reception, no-terminal, no-cycle, or all;
+    /// may be given several times
     #[arg(long, value_name = "NAME", conflicts_with_all = ENGINES)]
     property: Vec<String>,
-    /// Check a formula of the modal mu-calculus instead (docs/verify.md); may be given several times
+    /// Check a formula of the modal mu-calculus instead of computing the verdict (docs/verify.md); may
+    /// be given several times
     #[arg(long, value_name = "FILE", conflicts_with_all = ENGINES)]
     formula: Vec<PathBuf>,
     /// Write the graph of all states for Graphviz
@@ -93,10 +94,10 @@ pub struct ExploreArgs {
     aut: Option<PathBuf>,
     #[command(flatten)]
     diagrams: DiagramArgs,
-    /// Memory that the search may use
+    /// Memory limit of the search
     #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = parse_size)]
     memory: usize,
-    /// Search threads [default: all cores]
+    /// Number of search threads [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
 }
@@ -142,13 +143,13 @@ const LONGEST_FILE: u64 = 64 << 20;
 enum EngineName {
     /// Every state once, with partial-order reduction
     States,
-    /// Every execution up to equivalence
+    /// One execution per equivalence class of executions
     Dpor,
     /// Executions within bounds
     Bounded,
     /// Random executions
     Random,
-    /// Random priorities with few changes
+    /// Random priorities of processes, with few changes during an execution
     Pct,
     /// Partial order sampling: random priorities, drawn anew after each race
     Pos,

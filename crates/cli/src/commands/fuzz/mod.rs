@@ -16,18 +16,18 @@ use crate::commands::fuzz::summary::FuzzSummary;
 use crate::interrupt;
 use crate::ui::{Status, Ui, grouped};
 
-/// Catch channel runtimes lying, hanging or crashing
+/// Find crashes, hangs and impossible results in channel runtimes
 #[derive(Args)]
 #[command(after_help = "\
-Without TARGET every channel crate that is built in is fuzzed; `strait targets` lists them.
-Other languages are fuzzed with your own tools: go@1.21.0, kotlin@1.3.2 (the version of \
+Without TARGET, Strait fuzzes all built-in channel crates; `strait targets` lists them.
+To fuzz other languages, Strait uses the tools that you have installed: go@1.21.0, kotlin@1.3.2 (the version of \
 kotlinx.coroutines), core-async.
-Other versions of a crate are built with your cargo: crossbeam-channel@0.5.14, kanal@0.1.0-pre1, or a range \
-flume@0.10.0..0.12.0, which ends with a table of versions and what was found in them.
-A working tree is fuzzed with --path: strait fuzz flume --path ../flume
+Other versions of a crate are built with your cargo: crossbeam-channel@0.5.14, kanal@0.1.0-pre1. A \
+range such as flume@0.10.0..0.12.0 ends with a table of the versions and the findings in each version.
+With --path, Strait fuzzes a working tree: strait fuzz flume --path ../flume
 Exit codes: 0 nothing found, 1 something found, 2 usage, input or environment error.")]
 pub struct FuzzArgs {
-    /// What to fuzz: NAME, NAME@VERSION or NAME@FROM..TO [default: all that is built in]
+    /// Target: NAME, NAME@VERSION or NAME@FROM..TO [default: all built-in channel crates]
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
     /// Number of programs per target
@@ -38,10 +38,10 @@ pub struct FuzzArgs {
     /// The flix.jar to use for the target flix
     #[arg(long, value_name = "FILE")]
     flix_jar: Option<PathBuf>,
-    /// Fuzz the working tree in this folder instead of a published version; TARGET says which crate it is
+    /// Fuzz the working tree in this folder instead of a published version; TARGET names the crate
     #[arg(long, value_name = "DIR", requires = "targets", conflicts_with = "queue")]
     path: Option<PathBuf>,
-    /// With --queue: programs in a piece of work [default: 256, fewer if --count is small]
+    /// With --queue: number of programs per work item [default: 256, fewer if --count is small]
     #[arg(long, value_name = "K", requires = "queue", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     item: Option<u64>,
 }

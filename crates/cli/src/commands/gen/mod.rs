@@ -30,56 +30,56 @@ use crate::ui::{Status, Ui};
 /// Generate channel programs that terminate under every schedule
 #[derive(Args)]
 #[command(after_help = "\
-Program I of seed N is the same on every machine, alone or in a batch.
+The program with index I of seed N is always the same: on every machine, alone or in a batch.
 The weights file is TOML: rule names with numbers, for example `G-SELECT = 20`, after an optional \
 `base = \"F\"`; docs/generator.md explains the rules.
-Exit codes: 0 done, 1 --prove found a program that may not terminate, 2 the command line or a \
-file is wrong.")]
+Exit codes: 0 done, 1 --prove found a program that may not terminate, 2 usage, input or \
+environment error.")]
 pub struct GenArgs {
-    /// Which family of programs
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// How many programs, from index 0 on [default: 1]
+    /// Number of programs, starting at index 0 [default: 1]
     #[arg(long, value_name = "K", conflicts_with = "index", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
-    /// This program only
+    /// Generate only the program with this index
     #[arg(long, value_name = "I")]
     index: Option<u64>,
-    /// Only share I of N of the programs, dealt one by one: 0/4 to 3/4
+    /// Generate only share I of N, such as 0/4 to 3/4: every Nth program, starting at index I
     #[arg(long, value_name = "I/N", conflicts_with = "index")]
     shard: Option<Shard>,
-    /// Weights of Stiévenart and Madsen, OOPSLA 2020, Table 2 [default: F]
+    /// Heuristic: a row of rule weights in Stiévenart and Madsen, OOPSLA 2020, Table 2 [default: F]
     #[arg(long, value_name = "A..F", conflicts_with = "weights")]
     heuristic: Option<String>,
-    /// Weights from a TOML file
+    /// Read the rule weights from a TOML file
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
-    /// Channel operations a program
+    /// Number of channel operations per program
     #[arg(long, value_name = "N", default_value_t = DEFAULT_SIZE)]
     size: u32,
-    /// What programs may do beyond the paper: `all`, or names such as close,buffered,integers
+    /// Features beyond the paper that programs may use: `all`, or names such as close,buffered,integers
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     allow: Vec<String>,
-    /// Also so many broken siblings of each program, labelled by the explorer [default: 3]
+    /// Also generate N mutants of each program, each labelled with the explorer's verdict [default: 3]
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "3")]
     mutants: Option<u32>,
     /// Let the explorer prove that every program terminates
     #[arg(long)]
     prove: bool,
-    /// States that the explorer may visit for one program
+    /// Maximum number of states that the explorer visits per program
     #[arg(long, value_name = "N", default_value_t = Explorer::default().max_states)]
     states: u64,
     /// How to write programs
     #[arg(long, value_name = "FORMAT", default_value = "strait")]
     format: Format,
-    /// With --format rust: a channel crate that `strait targets` lists. Programs are within what the crate
-    /// promises and check themselves; with --out each is a folder with a Cargo.toml
+    /// With --format rust: write programs for this crate of `strait targets`. They use only what the
+    /// crate promises, and check their results; with --out, each program is a folder with a Cargo.toml
     #[arg(long, value_name = "CRATE", conflicts_with_all = ["allow", "mutants"])]
     target: Option<String>,
     /// Write each program to a file of this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Print numbers about the programs instead of the programs
+    /// Print statistics about the programs instead of the programs
     #[arg(long)]
     stats: bool,
 }

@@ -11,9 +11,9 @@ use strait_reorder::{Assessment, FindingLevel, sort_by_weight};
 /// What fails the build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FailOn {
-    /// Faults that were shown
+    /// Findings of level error: proved, or seen in an undisturbed run
     Error,
-    /// Also what is only likely a fault
+    /// Also findings of level warning, which are only likely to be faults
     Warning,
 }
 

@@ -25,19 +25,19 @@ const DEFAULT_TIME: Duration = Duration::from_secs(120);
 /// Find the smallest disturbance that makes a flaky test fail
 #[derive(Args)]
 #[command(after_help = "\
-The test is run with one pause at one place of the program after the other, then with one preferred \
-case of a select, then with random disturbances that are reduced to what is needed. What is found is \
-told in words and kept as a finding that `strait go replay` repeats.
-Exit codes: 0 nothing makes it fail, 1 a disturbance makes it fail, or it fails by itself, 2 usage, \
-input or environment error.")]
+Strait runs the test with a pause at one place of the program, and tries one place after the other. Then \
+it makes one select prefer one of its cases. Then it tries random disturbances and reduces them to the \
+necessary ones. The result is printed and kept as a finding, which `strait go replay` runs again.
+Exit codes: 0 no disturbance makes the test fail, 1 a disturbance makes it fail, or it fails in every \
+undisturbed run, 2 usage, input or environment error.")]
 pub struct GoFlakyArgs {
     /// The test: TestX or TestX/subtest
     #[arg(value_name = "TEST")]
     test: String,
-    /// The package of the test, or packages to look for it in
+    /// Package of the test, or packages in which Strait looks for the test
     #[arg(value_name = "PACKAGES", default_value = "./...")]
     packages: Vec<String>,
-    /// How long to search, compiling included [default: 2m after everything is compiled]
+    /// Time limit of the search, including compilation [default: 2m after compilation]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     time: Option<Duration>,
     /// Random seed [default: random, printed at the end]

@@ -28,28 +28,28 @@ use crate::ui::{Paint, Status, Ui, grouped};
 /// The runs of a test in a queue, if nothing is said about them.
 const DEFAULT_RUNS: u64 = 100;
 
-/// Run the tests of a Go module under many orders of messages
+/// Run the tests of a Go module under many message orders, to find deadlocks, leaks and panics
 #[derive(Args)]
 #[command(after_help = "\
-Nothing is changed in the module: tests are compiled with your own go (1.24 or newer) and an overlay \
-of its runtime. Each test is run again and again, with selects that prefer other cases and with \
-goroutines that give way at other moments; goroutines that are blocked forever, panics, tests that do \
-not end and, with --race, data races are reported, each once, with what repeats it.
+The module is not changed: Strait compiles the tests with your own go (1.24 or newer) and an overlay \
+of the Go runtime. It runs each test many times; each run makes selects prefer other cases and makes \
+goroutines yield at other moments. It reports goroutines that are blocked forever, panics, tests that \
+do not end and, with --race, data races. Each fault is reported once, with a command that runs it again.
 
 Classes:
   deadlock                goroutines wait for each other, or the test can never finish
   panic, data race        as the runtime or the race detector reports them
-  leak in every run       a goroutine stays blocked forever, also if nothing is disturbed
+  leak in every run       a goroutine stays blocked forever, even in undisturbed runs
   leak in rare orders     a goroutine stays blocked forever in some orders of messages
-  test does not end       although an undisturbed run has ended; always a warning
+  test does not end       the test does not end in time, although an undisturbed run did; always a warning
   left running            with --lifecycle: a goroutine is left at the end of its test
 
-A finding is an error if it was proved or seen in an undisturbed run, and a warning if it is only \
-likely or needs a timeout that no run without preferences has shown.
+A finding is an error if it was proved or seen in an undisturbed run. It is a warning if it is only \
+likely, or if it was seen only in runs in which Strait made a select prefer a timeout.
 A finding is silenced by a comment `//strait:ignore CLASS reason` on its line, on the line above or \
 above its function.
-With --queue the module is sent to `strait worker`s with the same version of Go; each takes a test, \
-gives it its runs, and sends back what it found.
+With --queue, the module is sent to `strait worker` processes that have the same version of Go. Each \
+worker takes one test at a time, runs it as often as --runs says, and sends its findings back.
 Exit codes: 0 nothing that fails the build, 1 a finding (see --fail-on), 2 usage, input or \
 environment error.")]
 pub struct GoFuzzArgs {
@@ -64,7 +64,7 @@ pub struct GoFuzzArgs {
     runs: Option<u64>,
     #[command(flatten)]
     campaign: CampaignArgs,
-    /// Also look for data races; slower, and by the real clock only
+    /// Also look for data races; this is slower and uses the real clock only
     #[arg(long)]
     race: bool,
     /// Build tags, separated by commas
@@ -73,37 +73,37 @@ pub struct GoFuzzArgs {
     /// Write the findings as SARIF, for code scanning
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
-    /// Known findings: only others fail the build
+    /// File of known findings, which do not fail the build
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     /// Write all findings into the file of --baseline
     #[arg(long, requires = "baseline")]
     write_baseline: bool,
-    /// What fails the build, with exit code 1
+    /// Which findings fail the build (exit code 1)
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t = FailOn::Error)]
     fail_on: FailOn,
     /// Stop at the first finding that fails the build
     #[arg(long)]
     first: bool,
-    /// Also report goroutines that a test or subtest has started and that are left at its end
+    /// Also report goroutines that a test or subtest has started and that still exist when it has ended
     #[arg(long)]
     lifecycle: bool,
-    /// Goroutines of this function or package may be left; may be given several times
+    /// Do not report goroutines of this function or package as left over; may be given several times
     #[arg(long, value_name = "FUNC")]
     allow: Vec<String>,
     /// Never use the virtual clock
     #[arg(long)]
     real_time: bool,
-    /// Mutate the first order only, whatever it shows
+    /// Derive all message orders from the first run, without feedback from later runs
     #[arg(long)]
     no_feedback: bool,
-    /// Let every select choose freely
+    /// Never make a select prefer a case
     #[arg(long)]
     no_mutation: bool,
-    /// Do not judge goroutines that are left: only crashes and hangs are seen
+    /// Do not check goroutines that are left at the end of a run; report only crashes and hangs
     #[arg(long, conflicts_with = "lifecycle")]
     no_sanitizer: bool,
-    /// Never make a goroutine give way
+    /// Never make a goroutine yield or pause
     #[arg(long)]
     no_yields: bool,
 }

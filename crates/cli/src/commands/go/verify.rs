@@ -36,24 +36,24 @@ use crate::ui::{Paint, Status, Ui, grouped};
 /// How long one entry may take if the command line does not say; its runs for --confirm likewise.
 const ENTRY: Duration = Duration::from_secs(60);
 
-/// Prove Go code free of deadlocks, leaks and misuse of channels, or show the lines to blame
+/// Prove that Go code has no deadlocks, leaks or misuse of channels, or show the lines that cause them
 #[derive(Args)]
 #[command(after_help = "\
-Each main and each test is an entry. Strait makes a model of what the entry does with channels, \
-goroutines, locks and wait groups, and visits all states of the model. Your code is run only with --confirm. A \
-condition on data that is not known may go either way; a finding that depends on one says so.
+Each main function and each test is an entry. Strait makes a model of the entry's channels, goroutines, \
+locks and wait groups, and visits all states of the model. It runs your code only with --confirm. If a \
+condition depends on unknown data, the model allows both branches; a finding that needs one of them says so.
 
 Verdicts:
-  proved    everything that was asked holds under every schedule
+  proved    all checked properties hold under every schedule
   VIOLATED  the named properties do not hold; a trace shows the lines
-  unknown   the reason is told below the table
+  unknown   neither proved nor violated; the reason is printed below the table
 
 Properties:
   no-deadlock     the program never deadlocks before main has returned
   no-leak         no goroutine stays blocked forever after main has returned
-  live            every goroutine that waits can go on in some continuation
-  channel-safe    no send on a closed channel, no second close, no close of nil
-  mutex-safe      no unlock of what is not locked, no goroutine waits for its own lock
+  live            every waiting goroutine can continue in at least one possible future
+  channel-safe    no send on a closed channel, no close of a closed or nil channel
+  mutex-safe      no unlock of a lock that is not held, no goroutine waits for a lock that it holds
   waitgroup-safe  no negative counter, and no Add races with a Wait
   locks-released  every lock is released after its last use
 Not checked by default: eventual-reception, no-terminal, no-cycle (docs/verify.md).
@@ -66,14 +66,14 @@ pub struct GoVerifyArgs {
     /// Packages, as for `go build`
     #[arg(value_name = "PACKAGES", default_value = "./...")]
     packages: Vec<String>,
-    /// Only this function: NAME or (*Type).NAME, with or without path/to/package. before it; may be
-    /// given several times
+    /// Verify only this function: NAME or (*Type).NAME, or the same after its package, as in
+    /// path/to/package.NAME; may be given several times
     #[arg(long, value_name = "FUNC")]
     entry: Vec<String>,
-    /// Only share I of N of the entries, for N machines that know nothing of each other: 0/4 to 3/4
+    /// Verify only share I of N of the entries, such as 0/4 to 3/4 on four machines
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
-    /// Only this property: no-deadlock, no-leak, live, channel-safe, mutex-safe, waitgroup-safe,
+    /// Check only this property: no-deadlock, no-leak, live, channel-safe, mutex-safe, waitgroup-safe,
     /// locks-released, eventual-reception, no-terminal, no-cycle, or all; may be given several times
     /// [default: the first seven]
     #[arg(long, value_name = "NAME")]
@@ -81,10 +81,10 @@ pub struct GoVerifyArgs {
     /// Check a formula of the modal mu-calculus (docs/verify.md); may be given several times
     #[arg(long, value_name = "FILE")]
     formula: Vec<PathBuf>,
-    /// Show the behavioural types of each entry (MiGo), and check nothing unless asked to
+    /// Print the behavioural types (MiGo) of each entry; check only what --property and --formula name
     #[arg(long)]
     print_types: bool,
-    /// Leave tests out
+    /// Do not verify tests
     #[arg(long)]
     no_tests: bool,
     /// Build tags, separated by commas
@@ -93,13 +93,13 @@ pub struct GoVerifyArgs {
     /// Write the findings as SARIF, for code scanning
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
-    /// Known findings: only others fail the build
+    /// File of known findings, which do not fail the build
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     /// Write all findings into the file of --baseline
     #[arg(long, requires = "baseline")]
     write_baseline: bool,
-    /// What fails the build, with exit code 1
+    /// Which findings fail the build (exit code 1)
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = FailOnArg::Violation)]
     fail_on: FailOnArg,
     /// Write each entry's model into this folder: its program, for `strait explore`, and the graph of
@@ -110,25 +110,25 @@ pub struct GoVerifyArgs {
     /// ShiViz (docs/diagrams.md)
     #[arg(long, value_name = "DIR")]
     diagrams: Option<PathBuf>,
-    /// Number of states per entry
+    /// Maximum number of states per entry
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     states: u64,
-    /// Time for each entry [default: 60s]
+    /// Time limit per entry [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     time: Option<Duration>,
-    /// Memory per entry
+    /// Memory limit per entry
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_size)]
     memory: usize,
     /// Visit every state, without partial-order reduction
     #[arg(long)]
     no_reduction: bool,
-    /// Run each main or test with a violation, in the order found, and say whether it was seen
+    /// Run each main or test that has a violation, in the order of its trace, and say whether it was seen
     #[arg(long)]
     confirm: bool,
     /// Number of runs per entry for --confirm
     #[arg(long, value_name = "N", default_value_t = 30, requires = "confirm")]
     confirm_runs: u64,
-    /// Time for reading the packages, before the first entry
+    /// Time limit for reading the packages, before the first entry is verified
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration::parse)]
     extraction_time: Duration,
 }

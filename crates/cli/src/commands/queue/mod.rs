@@ -15,7 +15,7 @@ use crate::ui::{Status, Ui};
 /// How long a server that does not answer is asked again.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Look into a queue
+/// Show the state of a queue
 #[derive(Args)]
 #[command(arg_required_else_help = true)]
 pub struct QueueCommandArgs {
@@ -31,14 +31,14 @@ enum QueueCommand {
 /// List campaigns, workers, leases and dead letters
 #[derive(Args)]
 #[command(after_help = "\
-A worker is working, idle or lost; a worker is lost if it was not heard of for 12 seconds. Workers that \
-ended are not listed.
+The state of a worker is working, idle or lost. A worker is lost if it has not reported for 12 seconds. \
+Workers that have ended are not listed.
 Exit codes: 0 the queue was read, 2 usage, input or environment error.")]
 pub struct StatusArgs {
     /// The queue: nats://HOST:4222/NAME
     #[arg(long, value_name = "ADDRESS")]
     queue: String,
-    /// A NATS creds file [default: NATS_CREDS, or what NATS_CONTEXT says]
+    /// NATS credentials file [default: from NATS_CREDS or NATS_CONTEXT]
     #[arg(long, value_name = "FILE")]
     creds: Option<PathBuf>,
 }

@@ -30,11 +30,11 @@ use crate::ui::{Status, Ui, grouped};
 /// What is asked of the typechecker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Asked {
-    /// Well-typed programs have to be accepted
+    /// Find well-typed programs that are rejected
     Precision,
-    /// Programs that violate one premise of a rule have to be rejected
+    /// Find programs that violate one premise of a rule and are accepted
     Soundness,
-    /// Programs that differ in nothing that matters have to be treated alike
+    /// Find pairs of equivalent programs of which only one is accepted
     Consistency,
 }
 
@@ -48,7 +48,7 @@ impl Asked {
     }
 }
 
-/// Catch typecheckers rejecting, accepting or confusing what they should not
+/// Find programs that typecheckers wrongly reject, wrongly accept or treat differently
 #[derive(Args)]
 #[command(after_help = "\
 Oracles: for Rust rustc (the installed one), next-solver, polonius-next, polonius-legacy (the same with \
@@ -57,10 +57,10 @@ pyrefly and ty, or a path to any of them, each with flags after a colon: \
 /opt/rust/bin/rustc:-Znext-solver=globally, rustc:--edition=2024, node_modules/.bin/tsc. `cargo xtask \
 compilers` in a checkout of Strait unpacks some for Rust. A command with {} in the place of a file is an oracle too: it is given one \
 program at a time and accepts it by exit code 0; {.ts} asks for a file with that extension.
-Two oracles or more are also compared with each other. Differences that are understood are counted \
-and not reported.
-With --system, terms of that rule file are printed, or each is given to the command of --check on \
-stdin, which accepts it by exit code 0.
+The results of two or more oracles are also compared with each other. Differences with a known cause \
+are counted and not reported.
+With --system, Strait prints terms of that rule file. With --check, it gives each term to that command \
+on stdin instead; exit code 0 means that the command accepts the term.
 Exit codes: 0 nothing found, 1 something found, 2 usage, input or environment error.")]
 pub struct TypesArgs {
     /// A rule file of your own; see docs/types.md
@@ -71,13 +71,13 @@ pub struct TypesArgs {
     /// (FILE.rules) [default: `swarm`, or the language of the oracles]
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     fuzzer: Vec<String>,
-    /// What is asked [default: precision]
+    /// Kind of fault to search for [default: precision]
     #[arg(long, value_name = "MODE")]
     mode: Option<Asked>,
-    /// Who is asked [default: rustc, tsc or mypy]
+    /// Typecheckers to test; see Oracles below [default: rustc, tsc or mypy]
     #[arg(long, value_name = "NAME", num_args = 1..)]
     oracle: Vec<String>,
-    /// Indices, each of which is a program, or two that are compared
+    /// Number of programs; of pairs of programs with --mode consistency, of terms with --system
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     #[command(flatten)]
@@ -86,22 +86,22 @@ pub struct TypesArgs {
     /// naming them again with --oracle
     #[arg(long, requires = "resume")]
     trust: bool,
-    /// How long a compiler may take for a hundred programs; if it takes longer, it hangs [default: 60s]
+    /// Time limit of a compiler for 100 programs; a slower compiler counts as hanging [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = duration::parse, conflicts_with = "system")]
     timeout: Option<Duration>,
-    /// Print the features and leave
+    /// Print the names of all features and exit
     #[arg(long)]
     list: bool,
-    /// With --system: the size that terms should have
+    /// With --system: target size of terms
     #[arg(long, value_name = "N", requires = "system", value_parser = clap::value_parser!(u32).range(1..=5000))]
     size: Option<u32>,
-    /// With --system: how deep derivations may be at most
+    /// With --system: maximum depth of derivations
     #[arg(long, value_name = "N", requires = "system", value_parser = clap::value_parser!(u32).range(1..=1000))]
     depth: Option<u32>,
-    /// With --system: all terms up to this size instead of some at random
+    /// With --system: generate all terms up to this size instead of random terms
     #[arg(long, value_name = "SIZE", requires = "system", conflicts_with_all = ["size", "depth"], value_parser = clap::value_parser!(u32).range(1..=60))]
     exhaustive: Option<u32>,
-    /// With --system: a command that reads a term from stdin and accepts it by exit code 0
+    /// With --system: command that reads a term from stdin and exits with 0 if it accepts the term
     #[arg(long, value_name = "CMD", requires = "system")]
     check: Option<String>,
     /// With --system: print terms in the notation of rule files

@@ -61,36 +61,36 @@ const LIMITS: Limits = Limits {
 /// Run as a worker for queued campaigns
 #[derive(Args)]
 #[command(after_help = "\
-A campaign is begun with `strait fuzz`, `strait types` or `strait go fuzz` and --queue \
-nats://HOST:4222/NAME; any number of workers on any \
-machines take its work, and any number of campaigns. What a worker finds goes to the command that \
-began the campaign. Work of a worker that dies is given to another.
+To start a campaign, run `strait fuzz`, `strait types` or `strait go fuzz` with --queue \
+nats://HOST:4222/NAME. A queue can have any number of campaigns, and any number of workers on any \
+machines. A worker sends its findings to the command that started the campaign. If a worker dies, \
+another worker gets its work.
 Credentials come from NATS' own files and variables: --creds or NATS_CREDS, NATS_NKEY, NATS_USER with \
 NATS_PASSWORD, NATS_CA, NATS_CERT with NATS_KEY, NATS_CONTEXT.
-Exit codes: 0 it was stopped or had nothing to do for --idle, 2 usage, input or environment error.")]
+Exit codes: 0 the worker was stopped or had no work for the time of --idle, 2 usage, input or environment error.")]
 pub struct WorkerArgs {
-    /// Where work comes from: nats://HOST:4222/NAME
+    /// Queue from which to take work: nats://HOST:4222/NAME
     #[arg(long, value_name = "ADDRESS")]
     queue: String,
-    /// A NATS creds file [default: NATS_CREDS, or what NATS_CONTEXT says]
+    /// NATS credentials file [default: from NATS_CREDS or NATS_CONTEXT]
     #[arg(long, value_name = "FILE")]
     creds: Option<PathBuf>,
-    /// Pieces of work at once [default: one per core]
+    /// Number of work items to process at the same time [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
-    /// Leave when there was nothing to do for so long [default: never]
+    /// Exit after this time without work [default: never]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     idle: Option<Duration>,
-    /// Which kinds of campaigns to work for: fuzz runs programs of Strait on published channel
-    /// libraries, types runs compilers that a campaign names, go compiles and runs the code of the
-    /// campaign. Name types and go only if everyone who may write to the queue may run programs here
+    /// Kinds of campaigns to take part in. fuzz: run generated programs on published channel libraries.
+    /// types: run the compilers that a campaign names. go: compile and run the code of a campaign. Use
+    /// types and go only if everyone who can write to the queue is allowed to run programs here
     #[arg(long, value_name = "KINDS", value_delimiter = ',', default_value = KINDS[0].name, value_parser = KINDS.map(|kind| kind.name))]
     accept: Vec<String>,
     /// Refuse to start if the code and the compilers of campaigns cannot be put into a sandbox here
     #[arg(long)]
     require_sandbox: bool,
-    /// Run the code and the compilers of campaigns without a sandbox: limited, but with all rights of
-    /// the user
+    /// Run the code and the compilers of campaigns without a sandbox: with resource limits, but with all
+    /// rights of the user
     #[arg(long, conflicts_with = "require_sandbox")]
     no_sandbox: bool,
     /// The flix.jar to use for the target flix
