@@ -40,7 +40,14 @@ pub const STUDIES: &[Study] = &[
     Study {
         name: "tokio",
         version: "1.54.1",
-        arguments: &["--lib", "--features", "full"],
+        // Its tests do not compile without debug assertions.
+        arguments: &[
+            "--lib",
+            "--features",
+            "full,test-util",
+            "--config",
+            "profile.release.package.tokio.debug-assertions=true",
+        ],
         prefix: "sync::tests::loom_",
         old_loom: None,
     },
