@@ -87,7 +87,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// There are no findings here, nor an index.
-    #[error("there is no campaign in {}; give the folder that `strait fuzz --out` was given", path.display())]
+    #[error("there is no campaign in {}; give the folder that was named with --out, or strait-out", path.display())]
     NoCampaign {
         /// The folder.
         path: PathBuf,

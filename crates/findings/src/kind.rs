@@ -36,7 +36,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    CRASH "crash" "The program or its runtime was ended by a signal or an abort.";
+    CRASH "crash" "The program or its runtime was ended by a signal, an abort or a panic.";
     WRONG_OUTCOME "wrong-outcome" "An answer that no schedule of the program allows.";
     HANG "hang" "No progress, although the program terminates under every schedule.";
     SOUNDNESS "soundness" "An ill-typed program was accepted.";
