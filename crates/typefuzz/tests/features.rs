@@ -106,7 +106,7 @@ fn programs_with_a_violated_premise_are_rejected() {
 fn every_rewrite_changes_programs_and_keeps_them_well_typed() {
     let mut rewritten: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (feature, _) in Language::Rust.features() {
-        let fuzzer = Fuzzer::named(&[feature.to_owned()]).expect("a feature");
+        let fuzzer = Fuzzer::named(&[(*feature).to_owned()]).expect("a feature");
         let recipe = Recipe::new(seed(), Mode::Precision, fuzzer);
         let system = recipe.system(0).expect("rules that compile");
         let mut searcher = Searcher::new(&system.program, Wish::default());
