@@ -52,8 +52,8 @@ impl Target for Concurrent {
     type Sender<W: Word> = Sender<W>;
     type Receiver<W: Word> = Receiver<W>;
 
-    /// "A concurrent multi-producer multi-consumer queue. There are two kinds of queues: Bounded queue with
-    /// limited capacity. Unbounded queue with unlimited capacity." · "Queues also have the capability to get
+    /// "A concurrent multi-producer multi-consumer queue." · "Bounded queue with limited capacity" and
+    /// "Unbounded queue with unlimited capacity". · "Queues also have the capability to get
     /// closed at any point. When closed, no more items can be pushed into the queue, although the remaining
     /// items can still be popped." · `push`: "If the queue is full or closed, the item is returned back as
     /// an error." · `pop`: "If the queue is empty, an error is returned." · No select and nothing that is given

@@ -94,8 +94,7 @@ impl Target for EventListener {
     type Sender<W: Word> = Sender<W>;
     type Receiver<W: Word> = Receiver<W>;
 
-    /// `notify_additional`: "Notifies a number of active listeners even if some of them are already
-    /// notified", so each message and each place wakes one more. · `EventListener`: "If a notified listener
+    /// `notify_additional`: "Notifies a number of active and still unnotified listeners", so each message and each place wakes one more. · `EventListener`: "If a notified listener
     /// is dropped without receiving a notification, dropping will notify another active listener", so an
     /// operation that is given up wakes another. · Everything but the waiting is a buffer behind a lock of
     /// std. No rendezvous, and no select for threads.

@@ -179,8 +179,9 @@ impl Target for FuturesOneshot {
     type Receiver<W: Word> = Mutex<Option<oneshot::Receiver<W>>>;
 
     /// "A channel for sending a single message between asynchronous tasks." · `Receiver`: "A future for a value that
-    /// will be provided by another asynchronous task", and `Canceled` "when the `Sender` was dropped before
-    /// it completed". · `send`: `Err` "if the other end of this channel was dropped". · Polling a receiver that
+    /// will be provided by another asynchronous task", and `Canceled`, the error "when the
+    /// corresponding `Sender` is dropped". · `send`: "If the receiving end was dropped before this function was
+    /// called, however, then `Err(t)` is returned." · Polling a receiver that
     /// stays where it is takes nothing if it is pending. · `try_recv`: "A return value of `None` must be
     /// considered immediately stale": not asked for.
     fn contract(&self, flavour: Flavour) -> Option<Contract> {

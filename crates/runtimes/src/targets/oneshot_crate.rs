@@ -38,8 +38,8 @@ impl Target for Oneshot {
     /// "Oneshot spsc (single producer, single consumer) channel. Meaning each channel instance can only transport
     /// a single message." · "The sender's send method is non-blocking" · `recv`: if the sender "has disconnected
     /// (been dropped), or it disconnects while this call is blocking, this call will wake up and return
-    /// `Err`". · `send` gives the message back "if the receiver has been dropped". · `try_recv`: "`Err(Empty)`
-    /// if the `Sender` is alive, but has not yet sent a message". · "The receiving endpoint … implements
+    /// `Err`". · The error of `send` holds the message if the receiver "has already been dropped". · `try_recv`,
+    /// `Empty`: "The channel is still open, but there was no message present in it." · "The receiving endpoint … implements
     /// Rust's `IntoFuture`"; a receiver that a task awaits has nothing that tries. · `recv_timeout` and the
     /// future leave the message where it is if they return without one.
     fn contract(&self, flavour: Flavour) -> Option<Contract> {

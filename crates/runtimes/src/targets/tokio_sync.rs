@@ -236,20 +236,23 @@ impl Target for TokioSync {
 
     /// * `oneshot`: "A one-shot channel is used for sending a single message between asynchronous tasks." ·
     ///   "If the sender is dropped without sending, the receiver will fail with `error::RecvError`" ·
-    ///   `send`: "if the receiver … was already deallocated", the value is given back. · "Awaiting a `&mut
+    ///   `send`: "An unsuccessful send would be one where the corresponding receiver has already been
+    ///   deallocated"; the value is given back. · "Awaiting a `&mut
     ///   Receiver<T>` is cancel safe."
     /// * `broadcast`: "Each sent value is seen by all consumers", here by the one that there is. · "A receiver
     ///   that lags" misses messages, so as many are kept as any program sends, and sends never wait. · `recv`:
-    ///   "all `Sender` halves have dropped, indicating that no further values can be sent". · `send`: an error
-    ///   "indicates that there are no active receivers". · `recv` "is cancel safe".
-    /// * `watch`: "only retains the last sent value"; one message is the last one. · `wait_for`: "if the
-    ///   closure already returns true … returns immediately", and an error if the channel is closed. · `send`
+    ///   "all `Sender` halves have dropped, indicating that no further values can be sent". · `send` "can
+    ///   only fail if there are no active receivers". · `recv` "is cancel safe".
+    /// * `watch`: "only retains the last sent value"; one message is the last one. · `wait_for`: "If the
+    ///   closure returns `true` when given the current value, then `wait_for` will immediately return a
+    ///   reference to the current value"; "If the channel is closed, then `wait_for` will return a
+    ///   `RecvError`". · `send`
     ///   fails when "every receiver has been dropped". · `wait_for` "is cancel safe".
     /// * `Semaphore`: "A semaphore maintains a set of permits"; `acquire`: "Cancelling a call to `acquire` makes
     ///   you lose your place in the queue", and nothing else. It is fair, so `try_acquire` may fail when a
     ///   permit was handed to a task that has not run yet: nothing is tried.
-    /// * `Notify`: its documentation builds such a channel for many receivers, "to make sure that no wakeup is
-    ///   lost".
+    /// * `Notify`: the second example of its documentation is such a channel for many receivers: "Make sure
+    ///   that no wakeup is lost if we get" nothing.
     /// * `Mutex`: `lock_owned`: "Cancelling a call to `lock_owned` makes you lose your place in the queue." Fair
     ///   as well.
     fn contract(&self, flavour: Flavour) -> Option<Contract> {
