@@ -163,10 +163,12 @@ mod tests {
     fn exit_codes_and_notes_are_sections() {
         let page = text(&["strait", "replay"]);
         assert!(
-            page.contains(".SH \"EXIT STATUS\"\n0 it did not show, 1 it showed again"),
+            page.contains(
+                ".SH \"EXIT STATUS\"\n0 the fault did not show, 1 the fault showed again"
+            ),
             "{page}"
         );
-        assert!(page.contains(".SH NOTES\nThe program is run alone"), "{page}");
+        assert!(page.contains(".SH NOTES\nStrait runs the program alone"), "{page}");
         assert!(!page.contains("Exit codes"), "{page}");
         assert!(text(&["strait", "targets"]).contains(ANY_EXIT_CODES));
     }
