@@ -152,7 +152,7 @@ fn limits_hold() {
     assert!(matches!(finished.end.to_string().as_str(), "SIGXCPU" | "SIGKILL"), "{}", finished.end);
     if cfg!(target_os = "linux") {
         assert!(
-            finished.cpu.expect("known on Linux") >= Duration::from_millis(900),
+            finished.cpu.expect("known on Linux") >= Duration::from_millis(500),
             "{:?}",
             finished.cpu
         );
