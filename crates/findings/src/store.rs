@@ -394,6 +394,11 @@ impl Drop for Lock {
     }
 }
 
+/// How often the lock is tried again: a process that was killed while it started a child holds the lock until
+/// the child has become its program.
+const TRIES: u32 = 30;
+const BETWEEN_TRIES: Duration = Duration::from_millis(10);
+
 /// Keeps every other Strait from writing here. The system releases it however this process ends.
 fn lock(root: &Path) -> Result<Lock, Error> {
     let path = root.join(LOCK);
@@ -401,7 +406,15 @@ fn lock(root: &Path) -> Result<Lock, Error> {
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).read(true).write(true);
     let mut file = untrusted::open_to_write(&path, &mut options)?;
-    match file.try_lock() {
+    let mut locked = file.try_lock();
+    for _ in 0..TRIES {
+        if !matches!(locked, Err(TryLockError::WouldBlock)) {
+            break;
+        }
+        std::thread::sleep(BETWEEN_TRIES);
+        locked = file.try_lock();
+    }
+    match locked {
         Ok(()) => {
             // Only for the message that others get.
             let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
